@@ -10,35 +10,46 @@ install(FILES ${CMAKE_BINARY_DIR}/vfctl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/p
 install(DIRECTORY xml-templates DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl
   FILES_MATCHING PATTERN "*.xml")
 
-# Completion, man page and the schemas of the files come from the program itself.
+# Completion, manual pages and the schemas of the files come from the program itself.
 set(generated ${CMAKE_BINARY_DIR}/generated)
 set(schemas ${generated}/guest.schema.json ${generated}/host.schema.json)
-add_custom_command(OUTPUT ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas}
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
-  COMMAND $<TARGET_FILE:vfctl> completion bash > ${generated}/vfctl.bash
-  COMMAND $<TARGET_FILE:vfctl> completion man > ${generated}/commands.man
+set(vfctl_docs ${generated}/man8/vfctl.8 ${generated}/completion/vfctl ${schemas})
+set(make_page5 ${CMAKE_SOURCE_DIR}/docs/man/make-page5)
+add_custom_command(OUTPUT ${vfctl_docs}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}/completion
+  COMMAND $<TARGET_FILE:vfctl> completion bash > ${generated}/completion/vfctl
+  COMMAND $<TARGET_FILE:vfctl> completion zsh > ${generated}/completion/_vfctl
+  COMMAND $<TARGET_FILE:vfctl> completion fish > ${generated}/completion/vfctl.fish
+  COMMAND ${CMAKE_SOURCE_DIR}/docs/man/make-vfctl $<TARGET_FILE:vfctl> ${generated}/man8
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}/man5
+  COMMAND ${make_page5} -v name=vfctl-host.yaml -v "about=what a host declares: PFs, VFs, pools and partitions"
+    ${CMAKE_SOURCE_DIR}/docs/reference/host-yaml.md > ${generated}/man5/vfctl-host.yaml.5
+  COMMAND ${make_page5} -v name=vfctl-guest.yaml -v "about=what a guest needs: CPUs, memory, disks and VFs"
+    ${CMAKE_SOURCE_DIR}/docs/reference/guest-yaml.md > ${generated}/man5/vfctl-guest.yaml.5
   COMMAND $<TARGET_FILE:vfctl> schema guest > ${generated}/guest.schema.json
   COMMAND $<TARGET_FILE:vfctl> schema host > ${generated}/host.schema.json
-  COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl.1.head
-    ${generated}/commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl.1.tail > ${generated}/vfctl.1
-  DEPENDS vfctl docs/vfctl.1.head docs/vfctl.1.tail VERBATIM)
-add_custom_target(generated_docs ALL DEPENDS ${generated}/vfctl.bash ${generated}/vfctl.1 ${schemas})
+  DEPENDS vfctl docs/man/make-vfctl docs/man/vfctl.8.head docs/man/vfctl.8.tail docs/man/make-page5
+    docs/reference/host-yaml.md docs/reference/guest-yaml.md VERBATIM)
+add_custom_target(generated_docs ALL DEPENDS ${vfctl_docs})
 install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/schema)
-install(FILES ${generated}/vfctl.bash RENAME vfctl
-  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${generated}/vfctl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${generated}/completion/vfctl DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${generated}/completion/_vfctl DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${generated}/completion/vfctl.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(DIRECTORY ${generated}/man5 ${generated}/man8 DESTINATION ${CMAKE_INSTALL_MANDIR})
 if(VFCTL_BENCH)
   set(bench ${generated}/vfctl-bench.bash ${generated}/vfctl-bench.1 ${generated}/bench.schema.json)
   add_custom_command(OUTPUT ${bench}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
     COMMAND $<TARGET_FILE:vfctl-bench> completion bash > ${generated}/vfctl-bench.bash
-    COMMAND $<TARGET_FILE:vfctl-bench> completion man > ${generated}/bench-commands.man
+    COMMAND $<TARGET_FILE:vfctl-bench> __man > ${generated}/bench-commands.man
     COMMAND $<TARGET_FILE:vfctl-bench> schema > ${generated}/bench.schema.json
-    COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/vfctl-bench.1.head
-      ${generated}/bench-commands.man ${CMAKE_SOURCE_DIR}/docs/vfctl-bench.1.tail > ${generated}/vfctl-bench.1
-    DEPENDS vfctl-bench docs/vfctl-bench.1.head docs/vfctl-bench.1.tail VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/docs/man/vfctl-bench.1.head
+      ${generated}/bench-commands.man ${CMAKE_SOURCE_DIR}/docs/man/vfctl-bench.1.tail > ${generated}/vfctl-bench.1
+    DEPENDS vfctl-bench docs/man/vfctl-bench.1.head docs/man/vfctl-bench.1.tail VERBATIM)
   add_custom_target(generated_bench_docs ALL DEPENDS ${bench})
   install(TARGETS vfctl-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  file(GLOB bench_plans CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/bench/*.yaml)
+  install(FILES ${bench_plans} DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/bench)
   install(FILES ${generated}/bench.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/vfctl/schema)
   install(FILES ${generated}/vfctl-bench.bash RENAME vfctl-bench
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
@@ -60,8 +71,8 @@ endif()
 # libvfctl(3) is what the installed headers say.
 add_custom_command(OUTPUT ${generated}/libvfctl.3
   COMMAND ${CMAKE_COMMAND} -E make_directory ${generated}
-  COMMAND ${CMAKE_SOURCE_DIR}/docs/make-libvfctl-man ${CMAKE_SOURCE_DIR}/src/include > ${generated}/libvfctl.3
-  DEPENDS docs/make-libvfctl-man docs/libvfctl.3.head docs/libvfctl.3.tail ${api_headers} VERBATIM)
+  COMMAND ${CMAKE_SOURCE_DIR}/docs/man/make-libvfctl ${CMAKE_SOURCE_DIR}/src/include > ${generated}/libvfctl.3
+  DEPENDS docs/man/make-libvfctl docs/man/libvfctl.3.head docs/man/libvfctl.3.tail ${api_headers} VERBATIM)
 add_custom_target(generated_libvfctl_man ALL DEPENDS ${generated}/libvfctl.3)
 install(FILES ${generated}/libvfctl.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 

@@ -4,7 +4,7 @@
 
 #include "core/context.h"
 
-/* The running kernel in the hook; the simulator in the program that the tests run. */
+/* Open the running kernel in the hook; in the test program, the simulator. */
 int hook_open_host(struct vfctl_ctx *ctx);
 
 #endif

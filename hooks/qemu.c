@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * /etc/libvirt/hooks/qemu.d/50-vfctl: libvirt runs it for every start and stop of every
- * domain, with the domain's XML on standard input, and waits for it without a limit. So:
- * nothing for domains that concern us not, no shell, no environment, never a word on
- * standard output (libvirt would take it for XML), and a limit that holds whatever the
- * kernel does: the work is done by a child, for a process that is stuck in the kernel can
- * neither be interrupted nor end itself.
+ * /etc/libvirt/hooks/qemu.d/50-vfctl: libvirt runs it for every start and stop of every domain,
+ * with the domain's XML on standard input, and waits for it without a time limit. So it does
+ * nothing for domains that do not concern vfctl, uses no shell and no environment, and prints
+ * nothing on standard output, which libvirt would read as XML. It has its own time limit, whatever
+ * the kernel does: a child does the work, because a process that hangs in the kernel can neither be
+ * interrupted nor end itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,26 +29,26 @@
 
 #define STDIN_MAX ((size_t)VFCTL_DOMAIN_STREAM_MAX)
 #define SLICE_MS 200
-#define END_MS 5000 /* for a process that has done its work */
+#define END_MS 5000 /* time limit for the end of a process that has done its work */
 
 enum { EXIT_OK = 0, EXIT_REFUSED = 1, EXIT_WRONG_CALL = 2 };
 
-/* Operations libvirt may call that need nothing of us: their input is not even read. */
+/* The operations that need work: for all others not even the input is read. */
 static const char *const needed[] = {"prepare", "start", "started", "reconnect", "release"};
 
-/* What the child tells its parent, in memory that both see. */
+/* Data from the child to its parent, in shared memory. */
 struct shared {
-	int64_t start;	    /* of the hook: the budget counts from here, for both */
-	unsigned budget_ms; /* host.yaml may say another one than the first */
-	bool over;	    /* all is done or taken back: only words are still to come */
+	int64_t start;	    /* start of the hook, from which the budget of both counts */
+	unsigned budget_ms; /* host.yaml may state a different budget */
+	bool over;	    /* everything is done or rolled back: only output remains */
 	char doing[VFCTL_PROGRESS_SIZE];
 };
 
-/* One line, whatever the domain's name holds: it reaches logs and terminals. */
-static void complain_hook(const char *object, const char *words)
+/* Print one line, whatever the domain's name contains: it reaches logs and terminals. */
+static void complain_hook(const char *object, const char *message)
 {
 	char line[1024];
-	int n = snprintf(line, sizeof(line), "vfctl hook: %.64s: %s", object, words);
+	int n = snprintf(line, sizeof(line), "vfctl hook: %.64s: %s", object, message);
 
 	if (n >= (int)sizeof(line))
 		n = (int)sizeof(line) - 1;
@@ -73,7 +73,10 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* A failure of these two stops the guest; libvirt ignores, or kills for, one of the others. */
+/*
+ * A failure of these two prevents the guest's start; for other operations libvirt ignores it, or
+ * kills the guest.
+ */
 static bool may_refuse(const char *operation)
 {
 	return strcmp(operation, "prepare") == 0 || strcmp(operation, "start") == 0;
@@ -81,7 +84,7 @@ static bool may_refuse(const char *operation)
 
 /* ---- the input ---- */
 
-/* Something can be read, or the end has come; false when the budget is over before. */
+/* Wait until input is available or has ended; false if the budget expires before. */
 static bool wait_input(int64_t end)
 {
 	struct pollfd event = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -92,7 +95,7 @@ static bool wait_input(int64_t end)
 	return n > 0 || (n < 0 && errno == EINTR && wait_input(end));
 }
 
-/* All of standard input; NULL when it is larger than any domain or cannot be read. */
+/* Read all of standard input; NULL if it is larger than any domain or cannot be read. */
 static char *read_stdin(size_t *ret_len, int64_t end)
 {
 	size_t len = 0, room = 16384;
@@ -127,7 +130,7 @@ static char *read_stdin(size_t *ret_len, int64_t end)
 
 static void set_budget(struct vfctl_ctx *ctx, struct shared *shared, unsigned budget_ms)
 {
-	/* A little is left for putting back what was done. */
+	/* Reserve some time for the roll-back. */
 	int64_t left = shared->start + budget_ms - budget_ms / 10 - now_ms();
 
 	shared->budget_ms = budget_ms;
@@ -140,14 +143,14 @@ static int set_origin(struct vfctl_ctx *ctx, const char *const argv[4])
 	char origin[160];
 
 	snprintf(origin, sizeof(origin), "libvirt hook, domain '%.64s', %.16s", argv[0], argv[1]);
-	/* The name's own quotes end nothing. */
+	/* Quotes in the name must not end the text. */
 	for (char *c = strchr(origin, '\'') + 1; c < strrchr(origin, '\''); c++)
 		if (*c == '\'')
 			*c = '?';
 	return vfctl_ctx_set_origin(ctx, origin);
 }
 
-/* It runs: a daemon that starts again may find it without its watcher. */
+/* The guest runs: a restarted daemon may find it without its watcher. */
 static bool watches_guest(const char *operation)
 {
 	return strcmp(operation, "started") == 0 || strcmp(operation, "reconnect") == 0;
@@ -158,7 +161,7 @@ static void watch_guest(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spe
 {
 	char uuid[VFCTL_UUID_TEXT];
 
-	/* What cannot be read was said when it started. */
+	/* A read error was reported when it started. */
 	if (vfctl_guest_tuning_needed(ctx, spec, xml, len, uuid) == 1)
 		tune_detached(uuid);
 }
@@ -173,7 +176,7 @@ static int serve(struct vfctl_ctx *ctx, struct shared *shared, const char *const
 		r = set_origin(ctx, argv);
 	if (r == 0)
 		r = vfctl_host_spec_read(ctx, NULL, &spec);
-	/* What was taken must be given back, whatever the file says. */
+	/* What a start took must be restored, whatever the file contains. */
 	if (r < 0 && !may_refuse(argv[1])) {
 		complain_hook(argv[0], vfctl_ctx_error(ctx));
 		r = 0;
@@ -217,7 +220,10 @@ static int run_hook(struct shared *shared, const char *const argv[4], const char
 
 /* ---- the watch, in the parent ---- */
 
-/* libvirt waits until everybody has closed what it reads from: the child holds none of it. */
+/*
+ * libvirt waits until all processes have closed the pipe that it reads, so the child must not keep
+ * its descriptor.
+ */
 static void leave_parent(int output)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -229,8 +235,8 @@ static void leave_parent(int output)
 }
 
 /*
- * Without its watcher libvirt says that the start failed, and calls release: what the child did
- * after that nobody would take back. What it does at release may well go on.
+ * If the watcher ends early, libvirt treats the start as failed, and calls release: changes that
+ * the child made after that would never be rolled back. At release the child may continue.
  */
 static bool may_go_on(const char *operation, pid_t watcher)
 {
@@ -238,7 +244,7 @@ static bool may_go_on(const char *operation, pid_t watcher)
 		(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == watcher);
 }
 
-/* Pass on what the child says until it has said all; false when the budget is over before. */
+/* Pass on the output of the child until its end; false if the budget expires first. */
 static bool pass_on(int output, const struct shared *shared)
 {
 	struct pollfd event = {.fd = output, .events = POLLIN};
@@ -248,32 +254,35 @@ static bool pass_on(int output, const struct shared *shared)
 	for (;;) {
 		int64_t left = shared->start + *(volatile const unsigned *)&shared->budget_ms - now_ms();
 
-		/* All is done, or taken back, and said: a busy machine may let it end late. */
+		/*
+		 * Everything is done or rolled back, and reported: on a busy machine the end may be
+		 * delayed.
+		 */
 		if (*(volatile const bool *)&shared->over)
 			left += END_MS;
 		if (left <= 0)
 			return false;
-		/* In slices: the budget may be told to be another meanwhile. */
+		/* Wait in short intervals, because the budget may change meanwhile. */
 		if (poll(&event, 1, left < SLICE_MS ? (int)left : SLICE_MS) <= 0)
 			continue;
 		n = read(output, some, sizeof(some));
 		if (n <= 0)
 			return true;
 		if (write(STDERR_FILENO, some, (size_t)n) < 0)
-			continue; /* nobody listens: the exit status still counts */
+			continue; /* there is no reader, but the exit status still counts */
 	}
 }
 
 static int give_up(const struct shared *shared, const char *const argv[4])
 {
-	char words[VFCTL_PROGRESS_SIZE + 128], doing[VFCTL_PROGRESS_SIZE];
+	char message[VFCTL_PROGRESS_SIZE + 128], doing[VFCTL_PROGRESS_SIZE];
 
 	memcpy(doing, shared->doing, sizeof(doing));
 	doing[sizeof(doing) - 1] = '\0';
-	snprintf(words, sizeof(words), "gave up after %u s%s%s; look at dmesg and vfctl list%s",
+	snprintf(message, sizeof(message), "timed out after %u s%s%s; see dmesg and vfctl list%s",
 		(shared->budget_ms + 999) / 1000, doing[0] ? ", " : "", doing,
-		may_refuse(argv[1]) ? "" : ", then return what is left with vfctl release");
-	complain_hook(argv[0], words);
+		may_refuse(argv[1]) ? "" : ", then reset the VFs with: vfctl release");
+	complain_hook(argv[0], message);
 	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 }
 
@@ -293,7 +302,7 @@ static int watch_hook(struct shared *shared, const char *const argv[4], const ch
 	}
 	close(ends[1]);
 	if (pid < 0) {
-		complain_hook(argv[0], "no process could be started");
+		complain_hook(argv[0], "a process could not be started");
 		return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 	}
 	if (!pass_on(ends[0], shared))
@@ -303,7 +312,7 @@ static int watch_hook(struct shared *shared, const char *const argv[4], const ch
 			return EXIT_REFUSED;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	complain_hook(argv[0], "it was ended by a signal");
+	complain_hook(argv[0], "it was killed by a signal");
 	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
 }
 
@@ -316,8 +325,8 @@ static int is_needed(const char *operation)
 }
 
 /*
- * No PCI device, and no metadata of ours: nothing to look at. When it ends the XML does not
- * say what it had: somebody may have edited it meanwhile.
+ * False: the domain has neither a PCI device nor vfctl's metadata. At its end the XML may no longer
+ * show what it had, because it may have been edited.
  */
 static bool concerns_us(const char *operation, const char *xml, size_t len)
 {
@@ -336,7 +345,7 @@ int main(int argc, char **argv)
 	char *xml;
 	int status = EXIT_OK;
 
-	signal(SIGCHLD, SIG_DFL); /* a caller may have left it ignored */
+	signal(SIGCHLD, SIG_DFL); /* the caller may have ignored it */
 	if (argc == 2 && strcmp(argv[0], TUNE_PROGRAM) == 0)
 		return tune_guest(argv[1]);
 	if (argc != 5) {
@@ -348,7 +357,8 @@ int main(int argc, char **argv)
 		return EXIT_OK;
 	xml = read_stdin(&len, start + VFCTL_HOOK_TIMEOUT_MS);
 	if (!xml) {
-		complain_hook(argv[1], "the domain XML could not be read to its end (64 MiB, 15 s at most)");
+		complain_hook(argv[1], "the domain XML could not be read completely (at most 64 MiB and "
+			"15 s)");
 		return may_refuse(argv[2]) ? EXIT_REFUSED : EXIT_OK;
 	}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,

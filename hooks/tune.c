@@ -48,7 +48,7 @@ static void become_tuner(const char *uuid)
 
 	leave_everything();
 	execv("/proc/self/exe", argv);
-	/* Replaced by a newer one meanwhile: the program as it is. */
+	/* A newer program replaced it meanwhile: exit with the status of the old one. */
 	_exit(tune_guest(uuid));
 }
 

@@ -3,15 +3,18 @@
 #define HOOKS_TUNE_H
 
 /*
- * The hook's program under this name, with a domain's UUID as its argument, stays beside the guest
- * as long as that runs (core/guest_tuning.h). The same file: libvirt's AppArmor profile lets
- * nothing be run but what lies among the hooks.
+ * The hook's program under this name, with a domain's UUID as argument, runs as long as the guest
+ * (core/guest_tuning.h). It is the same file, because libvirt's AppArmor profile permits only
+ * programs in the directory of hooks.
  */
 #define TUNE_PROGRAM "vfctl-guest-tuning"
 
-/* Start that, on its own: nobody waits for it, and it holds nothing of ours open. */
+/*
+ * Start it as a separate process: no process waits for it, and it keeps no descriptor of this
+ * process open.
+ */
 void tune_detached(const char *uuid);
-/* Be that. Its exit status. */
+/* Run as that process. Returns its exit status. */
 int tune_guest(const char *uuid);
 
 #endif

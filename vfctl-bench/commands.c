@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vfctl-bench: measure, and say what differs and how sure that is. `vfctl bench VERB` and `vfctl tune
- * search` start it.
+ * vfctl-bench: measure, report the differences and how certain they are. `vfctl bench VERB` and
+ * `vfctl tune search` start it.
  */
 #include "verbs.h"
 
@@ -12,6 +12,8 @@
 	.help = "seed of the order of runs (default: from the clock; the result records it)"
 #define TRIALS .name = "trials", .arg = "N", \
 	.help = "trials of each configuration (default: 15, or the plan's)"
+#define NO_VERDICT .name = "no-verdict", \
+	.help = "measure even if the trials are too few for a verdict (default: refuse)"
 #define TO .name = "to", .arg = "ADDRESS", .help = "address of the other end"
 #define ON .name = "on", .arg = "ENDPOINT", \
 	.help = "where the server runs: here, netns:NAME, guest:DOMAIN, ssh:[USER@]HOST (default: " \
@@ -29,9 +31,9 @@
 	.help = "write one HTML page with charts (-: standard output)"
 #define MARKDOWN .name = "markdown", .arg = "FILE", .help = "write Markdown"
 #define CSV .name = "csv", .arg = "FILE", .help = "write a CSV line for each figure"
-#define SHAPE .name = "shape", .arg = "SHAPE", .words = "summary matrix tail", \
-	.help = "summary (default); matrix, a column for each configuration; tail, 99th percentile " \
-		"and maximum"
+#define SHAPE .name = "shape", .arg = "SHAPE", .choices = "summary matrix tail tests", \
+	.help = "summary (default); matrix, a column for each configuration; tail, 50th to 99.9th " \
+		"percentile and maximum; tests, p of the rank test and the t-test"
 #define ALPHA .name = "alpha", .arg = "P", .help = "level of significance (default: 0.05, or the plan's)"
 #define NOISE .name = "noise", .arg = "SHARE", \
 	.help = "ignore smaller differences (default: 0.01, or the plan's)"
@@ -41,7 +43,8 @@
 static const struct option_row run_options[] = {
 	{OUTPUT},
 	{"resume", 0, "DIR", "continue the result in this directory", NULL},
-	{SEED}, {TRIALS},
+	{"quick", 0, NULL, "one short trial of everything, to see that it works (no verdict)", NULL},
+	{SEED}, {TRIALS}, {NO_VERDICT},
 };
 static const struct command cmd_run = {
 	.name = "run",
@@ -49,11 +52,13 @@ static const struct command cmd_run = {
 	.answer = bench_run_answer,
 	.args = "PLAN",
 	.summary = "Measure what a plan describes",
-	.text = "A plan (YAML; docs/bench.md) names two endpoints, their configurations, and tests "
-		"with perftest, iperf, sockperf, qperf, netperf, OSU or a command of yours. "
-		"Configurations are measured in turns. vfctl restores every setting that it changed, "
-		"also after Ctrl-C. --dry-run checks both ends and prints every run. "
-		"Examples: vfctl bench run plan.yaml --dry-run; vfctl bench run --resume DIR.",
+	.text = "A plan (YAML) names two endpoints, their configurations, and tests with perftest, "
+		"iperf, sockperf, qperf, netperf, OSU or a command of yours. Trials of the configurations "
+		"alternate. A plan with too few trials for a verdict is refused. vfctl restores each "
+		"setting that it changed, also after Ctrl-C. --dry-run checks both ends and prints each run.",
+	.examples = {{"vfctl bench run plan.yaml --quick", "see within minutes whether everything works"},
+		{"vfctl bench run plan.yaml --dry-run", "check both ends and print every run"},
+		{"vfctl bench run --resume DIR", "continue an interrupted measurement"}},
 	.max_args = 1,
 	.operand = OPERAND_FILE,
 	.changes = true,
@@ -65,7 +70,7 @@ static const struct option_row latency_options[] = {
 	{TO}, {ON}, {PEER_NETDEV},
 	{"size", 0, "LIST", "bytes of a message (default: 64,1024)", NULL},
 	{"duration", 0, "TIME", "time of one run (default: 2s)", NULL},
-	{SET}, {OUTPUT}, {SEED}, {TRIALS},
+	{SET}, {OUTPUT}, {SEED}, {TRIALS}, {NO_VERDICT},
 };
 static const struct command cmd_latency = {
 	.name = "latency",
@@ -73,9 +78,10 @@ static const struct command cmd_latency = {
 	.answer = bench_run_answer,
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Measure the UDP latency of an interface",
-	.text = "Measures with sockperf, without a plan of your own. "
-		"Examples: vfctl bench latency ens1 --to 10.0.0.2; vfctl bench latency ens1 --to "
-		"10.0.0.2 --set rx-usecs=0.",
+	.text = "Measures with sockperf; needs no plan.",
+	.examples = {{"vfctl bench latency ens1 --to 10.0.0.2", "with the settings of now"},
+		{"vfctl bench latency ens1 --to 10.0.0.2 --set rx-usecs=0",
+			"compare with another setting"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_PF,
@@ -88,7 +94,7 @@ static const struct command cmd_latency = {
 static const struct option_row throughput_options[] = {
 	{TO}, {ON}, {PEER_NETDEV},
 	{"duration", 0, "TIME", "time of one run (default: 5s)", NULL},
-	{SET}, {OUTPUT}, {SEED}, {TRIALS},
+	{SET}, {OUTPUT}, {SEED}, {TRIALS}, {NO_VERDICT},
 };
 static const struct command cmd_throughput = {
 	.name = "throughput",
@@ -96,9 +102,10 @@ static const struct command cmd_throughput = {
 	.answer = bench_run_answer,
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Measure the TCP throughput of an interface",
-	.text = "Measures 1, 2, 4 and 8 streams with iperf3, without a plan of your own. "
-		"Examples: vfctl bench throughput ens1 --to 10.0.0.2; vfctl bench throughput ens1 --to "
-		"10.0.0.2 --set adaptive-rx=off.",
+	.text = "Measures 1, 2, 4 and 8 streams with iperf3; needs no plan.",
+	.examples = {{"vfctl bench throughput ens1 --to 10.0.0.2", "with the settings of now"},
+		{"vfctl bench throughput ens1 --to 10.0.0.2 --set adaptive-rx=off",
+			"compare with another setting"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_PF,
@@ -112,7 +119,7 @@ static const struct option_row rdma_options[] = {
 	{TO}, {ON},
 	{"peer-device", 0, "DEVICE", "RDMA device of the other end (default: DEVICE)", NULL},
 	{"size", 0, "LIST", "bytes of a message (default: 2,4096)", NULL},
-	{SET}, {OUTPUT}, {SEED}, {TRIALS},
+	{SET}, {OUTPUT}, {SEED}, {TRIALS}, {NO_VERDICT},
 };
 static const struct command cmd_rdma = {
 	.name = "rdma",
@@ -120,9 +127,10 @@ static const struct command cmd_rdma = {
 	.answer = bench_run_answer,
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Measure RDMA latency and bandwidth of a device",
-	.text = "Measures ib_write_lat, ib_read_lat and ib_write_bw, without a plan of your own. "
-		"Examples: vfctl bench rdma mlx5_0 --to 10.0.0.2; vfctl bench rdma mlx5_0 --to 10.0.0.2 "
-		"--peer-device mlx5_1 --size 2.",
+	.text = "Measures ib_write_lat, ib_read_lat and ib_write_bw; needs no plan.",
+	.examples = {{"vfctl bench rdma mlx5_0 --to 10.0.0.2", "the same device name at both ends"},
+		{"vfctl bench rdma mlx5_0 --to 10.0.0.2 --peer-device mlx5_1 --size 2",
+			"another device on the other end, 2 bytes"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_PF,
@@ -147,8 +155,8 @@ static const struct option_row search_options[] = {
 	{"max-time", 0, "TIME", "stop measuring after this time, such as 30m", NULL},
 	{SEED}, {OUTPUT},
 	{"resume", 0, "DIR", "continue the search in this directory", NULL},
-	{"keep", 0, "NAME", "print the best setting as a profile for host.yaml", NULL},
-	{"profile-file", 0, "FILE", "of --keep: write the profile to this file", NULL},
+	{"save-profile", 0, "NAME", "print the best setting as a profile for host.yaml", NULL},
+	{"profile-file", 0, "FILE", "of --save-profile: write the profile to this file", NULL},
 };
 static const struct command cmd_search = {
 	.name = "search",
@@ -157,11 +165,12 @@ static const struct command cmd_search = {
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Find the best settings for a workload by measuring",
 	.text = "The workload is latency, throughput, a --command of yours, or the test of a plan "
-		"(vfctl tune search PLAN.yaml). Settings that are clearly worse are left out early. The "
+		"(vfctl tune search PLAN.yaml). Settings that are clearly worse are dropped early. The "
 		"best setting is measured again beside the present one, and only these figures decide. "
-		"vfctl restores every setting that it changed. "
-		"Examples: vfctl tune search ens1 --to 10.0.0.2 --goal p99; vfctl tune search ens1 --to "
-		"10.0.0.2 --keep fast.",
+		"vfctl restores every setting that it changed.",
+	.examples = {{"vfctl tune search ens1 --to 10.0.0.2 --goal p99", "the lowest 99th percentile"},
+		{"vfctl tune search ens1 --to 10.0.0.2 --save-profile fast",
+			"keep the best setting as a profile"}},
 	.max_args = 1,
 	.operand = OPERAND_PF,
 	.changes = true,
@@ -174,7 +183,7 @@ static const struct command cmd_search = {
 
 static const struct option_row report_options[] = {
 	{HTML}, {MARKDOWN}, {CSV}, {SHAPE}, {ALPHA}, {NOISE},
-	{"baseline", 0, "NAME", "configuration to compare the others with", NULL},
+	{"baseline", 0, "NAME[,NAME...]", "compare the others with each of these configurations", NULL},
 };
 static const struct command cmd_report = {
 	.name = "report",
@@ -182,8 +191,10 @@ static const struct command cmd_report = {
 	.answer = bench_report_answer,
 	.args = "DIR",
 	.summary = "Show which configuration of a result is better",
-	.text = "Prints by how much each configuration differs from the baseline, and whether that may "
-		"be chance. Examples: vfctl bench report DIR; vfctl bench report DIR --html page.html.",
+	.text = "Prints how much each configuration differs from the baseline, and whether "
+		"chance explains it.",
+	.examples = {{"vfctl bench report DIR", "as tables"},
+		{"vfctl bench report DIR --html page.html", "as a page with plots"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_FILE,
@@ -193,6 +204,8 @@ static const struct command cmd_report = {
 };
 
 static const struct option_row compare_options[] = {
+	{"history", 0, "DIR", "result of an earlier session without the change; may be given several times",
+		NULL},
 	{HTML}, {MARKDOWN}, {CSV}, {SHAPE}, {ALPHA}, {NOISE},
 };
 static const struct command cmd_compare = {
@@ -201,13 +214,18 @@ static const struct command cmd_compare = {
 	.answer = bench_report_answer,
 	.args = "BEFORE AFTER",
 	.summary = "Compare two results",
-	.text = "The exit status is 3 when AFTER is worse. Examples: vfctl bench compare old new; vfctl "
-		"bench compare old new --noise 0.05 --markdown README.md.",
+	.text = "The exit status is 3 when AFTER is worse. A host can change between two sessions by itself: "
+		"with two or more --history, a difference counts only if it is larger than between those "
+		"sessions and BEFORE.",
+	.examples = {{"vfctl bench compare old new", "two results"},
+		{"vfctl bench compare old new --history mon --history tue",
+			"take the spread of earlier sessions into account"}},
 	.min_args = 2,
 	.max_args = 2,
 	.operand = OPERAND_FILE,
 	.reads = true,
 	OPTIONS(compare_options),
+	.repeats = "history",
 	.run = bench_run_report,
 };
 
@@ -217,7 +235,8 @@ static const struct command cmd_history = {
 	.answer = bench_history_answer,
 	.args = "[DIR...]",
 	.summary = "List results (default: those in " VFCTL_BENCH_DIR ")",
-	.text = "Examples: vfctl bench history; vfctl bench history ~/results --json.",
+	.examples = {{"vfctl bench history", "results in /var/lib/vfctl/bench"},
+		{"vfctl bench history ~/results --json", "results in another directory"}},
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_FILE,
 	.reads = true,
@@ -226,6 +245,9 @@ static const struct command cmd_history = {
 
 static const struct option_row import_options[] = {
 	{"csv", 0, "FILE", "read the data from this file", NULL},
+	{"tool", 0, "TOOL", "read outputs of this tool (perftest, iperf3, ...) or program "
+		"(ib_write_lat, ...), each CONFIGURATION=FILE", NULL},
+	{REGEX("of --tool command: ")}, {JSON_PATH("of --tool command: ")},
 	{"name", 0, "NAME", "name of the result (default: that of DIR)", NULL},
 	{"baseline", 0, "NAME", "configuration to compare the others with", NULL},
 	{"goal", 0, "METRIC", "metric that decides (default: p50, or the first metric)", NULL},
@@ -237,12 +259,16 @@ static const struct command cmd_import = {
 	.name = "import",
 	.typed = "bench import",
 	.answer = bench_import_answer,
-	.args = "DIR --csv FILE",
+	.args = "DIR [NAME=FILE...]",
 	.summary = "Make a result of data from other tools",
-	.text = "Examples: vfctl bench import DIR --csv data.csv; vfctl bench import DIR --csv data.csv "
-		"--goal throughput --higher --paired.",
+	.text = "Each output of a tool is one trial of the configuration NAME; vfctl numbers them in the "
+		"order in which they are named.",
+	.examples = {{"vfctl bench import DIR --csv data.csv --goal throughput --higher --paired",
+			"throughput of alternating trials"},
+		{"vfctl bench import DIR --tool ib_write_lat vf=1.txt bare=2.txt vf=3.txt bare=4.txt",
+			"two trials of each of two configurations"}},
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = ARGS_MAX,
 	.operand = OPERAND_FILE,
 	.reads = true,
 	OPTIONS(import_options),
@@ -258,15 +284,48 @@ static const struct command cmd_parse = {
 	.answer = bench_parse_answer,
 	.args = "TOOL FILE",
 	.summary = "Print the figures in a tool's output",
-	.text = "TOOL is a perftest program, iperf3, iperf, sockperf, qperf, netperf, osu or command. "
-		"Examples: vfctl bench parse sockperf output.txt; vfctl bench parse command output.txt "
-		"--regex 'rate: ([0-9.]+)'.",
+	.text = "TOOL is a perftest program, iperf3, iperf, sockperf, qperf, netperf, osu or command.",
+	.examples = {{"vfctl bench parse sockperf output.txt", "the figures of a known tool"},
+		{"vfctl bench parse command output.txt --regex 'rate: ([0-9.]+)'", "of another tool"}},
 	.min_args = 2,
 	.max_args = 2,
 	.operand = OPERAND_FILE,
 	.reads = true,
 	OPTIONS(parse_options),
 	.run = bench_run_parse,
+};
+
+/* ---- plans ---- */
+
+static const struct command cmd_plans = {
+	.name = "plans",
+	.typed = "bench plans",
+	.answer = bench_plans_answer,
+	.args = "[FILE|DIR...]",
+	.summary = "List plans (default: those that are installed)",
+	.text = "Prints the number of runs of each plan, how long they take, and what the plan needs. Copy "
+		"one and enter your interfaces and addresses.",
+	.examples = {{"vfctl bench plans", "the plans of published measurements"},
+		{"vfctl bench plans ~/plans", "your own"}},
+	.max_args = ARGS_MAX,
+	.operand = OPERAND_FILE,
+	.reads = true,
+	.run = bench_run_plans,
+};
+
+static const struct command cmd_check_plan = {
+	.name = "check",
+	.typed = "bench check",
+	.args = "PLAN",
+	.summary = "Check a plan without measuring",
+	.text = "Prints the first error with its line and column. The endpoints are not looked at: vfctl "
+		"bench run --dry-run checks them.",
+	.examples = {{"vfctl bench check plan.yaml", "check a plan"},
+		{"vfctl check plan.yaml", "the same"}},
+	.min_args = 1,
+	.max_args = 1,
+	.operand = OPERAND_FILE,
+	.run = bench_run_check,
 };
 
 /* ---- about the program ---- */
@@ -299,13 +358,14 @@ static const struct command cmd_plan_schema = {
 };
 
 const struct command *const commands[] = {&cmd_run, &cmd_latency, &cmd_throughput, &cmd_rdma, &cmd_search,
-	&cmd_report, &cmd_compare, &cmd_history, &cmd_import, &cmd_parse, &cmd_plan_schema, &cmd_completion,
-	&cmd_help};
+	&cmd_report, &cmd_compare, &cmd_history, &cmd_import, &cmd_parse, &cmd_plans,
+	&cmd_check_plan, &cmd_plan_schema, &cmd_completion, &cmd_version, &cmd_help, &cmd_complete, &cmd_man};
 const size_t command_count = ARRAY_SIZE(commands);
 
 const struct program this_program = {
 	.name = "vfctl-bench",
 	.typed = "vfctl bench",
+	.section = "1",
 	.about = "Measure, and show which setting is better and how sure that is.\n\n"
 		 "vfctl bench COMMAND and vfctl-bench COMMAND are the same; vfctl tune search is\n"
 		 "vfctl-bench search.",

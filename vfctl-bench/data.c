@@ -13,7 +13,7 @@
 struct history {
 	struct vfctl_bench_result *v;
 	size_t count, room;
-	int status; /* of those that could not be read */
+	int status; /* exit status because of those that could not be read */
 };
 
 static void history_clear(struct history *h)
@@ -29,7 +29,7 @@ static int by_date(const void *a, const void *b)
 	return order ? order : strcmp(x->directory, y->directory);
 }
 
-/* One that cannot be read is told, and the others are shown. */
+/* A result that cannot be read is reported, and the others are shown. */
 static int add_result(struct invocation *in, struct history *h, const char *directory)
 {
 	int r;
@@ -85,7 +85,7 @@ static int add_directory(struct invocation *in, struct history *h, const char *d
 static const struct member result_table[] = {
 	FIELD(directory, "directory of the result", FILLED),
 	FIELD(name, "name of the result", FILLED),
-	FIELD(created, "time at which it was made"),
+	FIELD(created, "time at which it was created"),
 	FIELD(planned, "planned runs"),
 	FIELD(made, "runs that were made"),
 	FIELD(failed, "failed runs"),
@@ -127,7 +127,7 @@ int bench_run_history(struct invocation *in)
 	_cleanup_(history_clear) struct history h = {.status = EXIT_DONE};
 	int r = 0;
 
-	/* Nothing was measured here yet: that is an answer. */
+	/* Nothing was measured here yet, which is not an error. */
 	if (in->arg_count == 0 && access(VFCTL_BENCH_DIR, F_OK) == 0)
 		r = add_directory(in, &h, VFCTL_BENCH_DIR);
 	for (size_t i = 0; i < in->arg_count && r == 0; i++)
@@ -166,24 +166,32 @@ const struct answer bench_import_answer[] = {{NULL, import_table, false}, {0}};
 
 int bench_run_import(struct invocation *in)
 {
-	const char *csv = option_of(in, "csv"), *name = option_of(in, "name");
-	struct vfctl_bench_import import = {.name = name ? name : last_part(in->args[0]),
+	const char *name = option_of(in, "name"), *what;
+	struct vfctl_bench_import import = {.csv = option_of(in, "csv"), .tool = option_of(in, "tool"),
+		.regex = option_of(in, "regex"), .json_path = option_of(in, "json-path"),
+		.outputs = in->args + 1, .output_count = in->arg_count - 1,
+		.name = name ? name : last_part(in->args[0]),
 		.baseline = option_of(in, "baseline"), .goal = option_of(in, "goal"),
 		.higher_is_better = option_of(in, "higher"), .paired = option_of(in, "paired"),
 		.emulated = option_of(in, "emulated")};
 	int r;
 
-	if (!csv)
-		return usage(in, "needs: vfctl bench import DIR --csv FILE");
-	r = vfctl_bench_import(in->ctx, in->args[0], csv, &import);
+	if (!import.csv == !import.tool)
+		return usage(in, "needs either: vfctl bench import DIR --csv FILE; or: vfctl bench import "
+			"DIR --tool TOOL CONFIGURATION=FILE...");
+	if (import.csv && import.output_count)
+		return usage(in, "--csv takes no other files, but '%s' was given", import.outputs[0]);
+	if (import.tool && !import.output_count)
+		return usage(in, "--tool needs outputs, such as vf=run1.txt vf=run2.txt bare=run3.txt");
+	r = vfctl_bench_import(in->ctx, in->args[0], &import);
 	if (r < 0)
 		return fail(in, r);
 	if (in->json) {
 		answer_put(in->out, NULL, import_table, &(struct import_view){in->args[0]});
 	} else if (!in->quiet) {
-		out_line(in->out, "%s holds what %s says; to judge it: vfctl bench report %s",
-			in->args[0], csv,
-			in->args[0]);
+		what = import.csv ? import.csv : import.tool;
+		out_line(in->out, "%s contains the data of %s; to see the comparison: vfctl bench "
+			"report %s", in->args[0], what, in->args[0]);
 	}
 	return EXIT_DONE;
 }

@@ -24,8 +24,7 @@ int draft_server(struct invocation *in, struct plan_draft *d, const char *to)
 		plan_draft_put(d, on + len + 1, "endpoints", "server", kinds[i], NULL);
 		return EXIT_DONE;
 	}
-	return usage(in, "--on says where the server runs: here, netns:NAME, ssh:[USER@]HOST or "
-		"guest:DOMAIN, not '%s'", on);
+	return usage(in, "--on must be here, netns:NAME, ssh:[USER@]HOST or guest:DOMAIN, not '%s'", on);
 }
 
 /* "rx-usecs=0 adaptive-rx=off" as "rx-usecs-0-adaptive-rx-off". */
@@ -40,7 +39,7 @@ static void name_configuration(const char *settings, char *buf, size_t size)
 int draft_configuration(struct invocation *in, struct plan_draft *d, const char *option,
 	const char *settings)
 {
-	/* An end whose interface is not named has none that could be set. */
+	/* An end whose interface is not named has no settings. */
 	const char *key = option_of(in, "peer-device") ? "settings" : "client-settings";
 	char name[49], copy[512], *rest = copy, *word;
 

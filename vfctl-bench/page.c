@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A report as one HTML page: report.html with the report in it, as text for browsers without
- * JavaScript and as JSON for its script. Names come from plans and results of others, so neither may
- * end the element that it is in.
+ * JavaScript and as JSON for its script. Names come from untrusted plans and results, so neither
+ * text may end the element in which it is.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report_html.h" /* made of report.html */
+#include "report_html.h" /* generated from report.html */
 #include "verbs.h"
 
-/* What is markup in HTML; a control character is left out. */
+/* Escape HTML; control characters are omitted. */
 static void put_html(FILE *to, const char *text)
 {
 	for (; *text; text++) {
@@ -25,7 +25,7 @@ static void put_html(FILE *to, const char *text)
 	}
 }
 
-/* These stand in strings alone, where JSON has another spelling of them. */
+/* These characters occur only in strings, where JSON can escape them. */
 static void put_script_json(FILE *to, const char *json)
 {
 	for (; *json; json++)

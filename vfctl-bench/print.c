@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A report on the terminal and as JSON. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "verbs.h"
 
-#define CONFIGURATIONS_MAX 32 /* columns of a matrix; the printer takes 40 */
+#define CONFIGURATIONS_MAX 32 /* columns of a matrix; the printer supports 40 */
 
-/* "SIZE THREADS": what the first column tells. */
-static void heading_of(const struct vfctl_bench_report *r, size_t first, char *text, size_t size)
+#define HEADING 96
+
+/* Heading of the first column: "BYTES", "THREADS DIRECTION". */
+static void heading_of(const struct vfctl_bench_report *r, size_t first, char text[HEADING])
 {
-	const struct vfctl_bench_cell *cell = &r->cells[first];
-	bool sizes = true, threads = true;
+	const char *names = *r->cells[first].varied ? r->cells[first].varied : "cell";
+	bool bytes = strncmp(names, "size", 4) == 0 && (!names[4] || names[4] == ' ');
 
-	for (size_t i = first; i < r->cell_count; i++) {
-		char number[24];
-
-		if (strcmp(r->cells[i].test, cell->test) != 0)
-			continue;
-		snprintf(number, sizeof(number), "%llu", (unsigned long long)r->cells[i].size);
-		sizes &= strcmp(number, r->cells[i].varies) == 0;
-		snprintf(number, sizeof(number), "%llu", (unsigned long long)r->cells[i].threads);
-		threads &= strcmp(number, r->cells[i].varies) == 0;
-	}
-	snprintf(text, size, "%s", sizes ? "BYTES" : threads ? "THREADS" : "CELL");
+	snprintf(text, HEADING, "%s%s", bytes ? "bytes" : "", bytes ? names + 4 : names);
+	for (char *c = text; *c; c++)
+		*c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
 }
 
 static void print_heading(struct out *out, const struct vfctl_bench_cell *cell)
@@ -53,12 +48,13 @@ static const char *interval_text(const struct vfctl_bench_cell *cell,
 	return text;
 }
 
-static const char *verdict_text(const struct vfctl_bench_report *r,
+/* @at: the number of the baseline, here and below. */
+static const char *verdict_text(const struct vfctl_bench_report *r, size_t at,
 	const struct vfctl_bench_column *c)
 {
-	const struct vfctl_bench_difference *d = &c->difference;
+	const struct vfctl_bench_difference *d = &c->differences[at];
 
-	if (c->configuration == r->baseline)
+	if (c->configuration == r->baselines[at])
 		return "baseline";
 	if (!c->goal.trials)
 		return "failed";
@@ -67,7 +63,7 @@ static const char *verdict_text(const struct vfctl_bench_report *r,
 	return vfctl_bench_verdict_name(d->verdict);
 }
 
-static void summary_row(struct out *out, const struct vfctl_bench_report *r,
+static void summary_row(struct out *out, const struct vfctl_bench_report *r, size_t at,
 	const struct vfctl_bench_cell *cell, const struct vfctl_bench_column *c)
 {
 	char a[VFCTL_BENCH_TEXT], b[3 * VFCTL_BENCH_TEXT];
@@ -83,27 +79,27 @@ static void summary_row(struct out *out, const struct vfctl_bench_report *r,
 	else
 		out_cell(out, "%s", "");
 	out_cell(out, "%s", interval_text(cell, &c->goal, b));
-	out_cell(out, "%s", vfctl_bench_relative(c->difference.relative, a));
-	out_cell(out, "%s", vfctl_bench_p(c->difference.p_adjusted, a));
-	out_cell(out, "%s", verdict_text(r, c));
+	out_cell(out, "%s", vfctl_bench_relative(c->differences[at].relative, a));
+	out_cell(out, "%s", vfctl_bench_p(c->differences[at].p_adjusted, a));
+	out_cell(out, "%s", verdict_text(r, at, c));
 }
 
-static void print_summary(struct out *out, const struct vfctl_bench_report *r, size_t first)
+static void print_summary(struct out *out, const struct vfctl_bench_report *r, size_t first, size_t at)
 {
 	static const signed char give[] = {OUT_STAYS, OUT_WRAPS, OUT_STAYS, OUT_STAYS, 1, OUT_STAYS,
 		OUT_STAYS, OUT_WRAPS_SOON};
-	char heading[16], percent[16];
+	char heading[HEADING], percent[16];
 	const char *headings[] = {heading, "CONFIGURATION", "TRIALS", "MEDIAN", percent, "CHANGE", "P",
 		"VERDICT"};
 
-	heading_of(r, first, heading, sizeof(heading));
+	heading_of(r, first, heading);
 	snprintf(percent, sizeof(percent), "%g %%", 100 * (1 - r->alpha));
 	out_table(out, 0, headings, ARRAY_SIZE(headings));
 	out_table_fit(out, give);
 	for (size_t i = first; i < r->cell_count; i++)
 		for (size_t k = 0; strcmp(r->cells[i].test, r->cells[first].test) == 0 &&
 			k < r->configuration_count; k++)
-			summary_row(out, r, &r->cells[i], &r->cells[i].columns[k]);
+			summary_row(out, r, at, &r->cells[i], &r->cells[i].columns[k]);
 	out_table_end(out);
 }
 
@@ -112,9 +108,9 @@ static void print_matrix(struct out *out, const struct vfctl_bench_report *r, si
 	size_t columns = r->configuration_count < CONFIGURATIONS_MAX ? r->configuration_count
 		: CONFIGURATIONS_MAX;
 	const char *headings[CONFIGURATIONS_MAX + 1];
-	char heading[16], text[VFCTL_BENCH_TEXT];
+	char heading[HEADING], text[VFCTL_BENCH_TEXT];
 
-	heading_of(r, first, heading, sizeof(heading));
+	heading_of(r, first, heading);
 	headings[0] = heading;
 	for (size_t k = 0; k < columns; k++)
 		headings[k + 1] = r->configurations[k].name;
@@ -135,10 +131,10 @@ static void print_matrix(struct out *out, const struct vfctl_bench_report *r, si
 	out_table_end(out);
 }
 
-static void tail_row(struct out *out, const struct vfctl_bench_report *r,
+static void tail_row(struct out *out, const struct vfctl_bench_report *r, size_t at,
 	const struct vfctl_bench_cell *cell, const struct vfctl_bench_column *c)
 {
-	static const char *const names[] = {"p50", "p99", "p99_9", "max"};
+	static const char *const names[] = {"p50", "p90", "p95", "p99", "p99_9", "max"};
 	const struct vfctl_bench_summary *max = bench_summary_of(c, "max");
 	char text[VFCTL_BENCH_TEXT];
 
@@ -151,21 +147,72 @@ static void tail_row(struct out *out, const struct vfctl_bench_report *r,
 		out_cell(out, "%s", s ? vfctl_bench_value(s->median, s->unit, s->median, text) : "");
 	}
 	out_cell(out, "%s", max ? vfctl_bench_value(max->max, "us", 1, text) : "");
+	out_cell(out, "%s", verdict_text(r, at, c));
 }
 
-static void print_tail(struct out *out, const struct vfctl_bench_report *r, size_t first)
+static void print_tail(struct out *out, const struct vfctl_bench_report *r, size_t first, size_t at)
 {
-	char heading[16];
-	const char *headings[] = {heading, "CONFIGURATION", "TRIALS", "P50", "P99", "P99.9", "MAX",
-		"WORST MAX"};
+	char heading[HEADING];
+	const char *headings[] = {heading, "CONFIGURATION", "TRIALS", "P50", "P90", "P95", "P99",
+		"P99.9", "MAX", "WORST MAX", "VERDICT"};
 
-	heading_of(r, first, heading, sizeof(heading));
+	heading_of(r, first, heading);
 	out_table(out, 0, headings, ARRAY_SIZE(headings));
 	for (size_t i = first; i < r->cell_count; i++)
 		for (size_t k = 0; strcmp(r->cells[i].test, r->cells[first].test) == 0 &&
 			k < r->configuration_count; k++)
-			tail_row(out, r, &r->cells[i], &r->cells[i].columns[k]);
+			tail_row(out, r, at, &r->cells[i], &r->cells[i].columns[k]);
 	out_table_end(out);
+}
+
+static void tests_row(struct out *out, const struct vfctl_bench_report *r, size_t at,
+	const struct vfctl_bench_cell *cell, const struct vfctl_bench_column *c)
+{
+	const struct vfctl_bench_difference *d = &c->differences[at];
+	char text[VFCTL_BENCH_TEXT];
+
+	out_cell(out, "%s", cell->varies);
+	out_cell(out, "%s", r->configurations[c->configuration].name);
+	out_cell(out, "%zu", d->pairs);
+	out_cell(out, "%s%s", d->paired ? "Wilcoxon" : "Mann-Whitney", d->exact ? ", exact" : "");
+	out_cell(out, "%s", vfctl_bench_p(d->p, text));
+	out_cell(out, "%s", vfctl_bench_p(d->p_adjusted, text));
+	out_cell(out, "%s", d->paired ? "paired" : "Welch");
+	out_cell(out, "%s", vfctl_bench_p(d->p_t, text));
+	out_cell(out, isfinite(d->d_z) ? "%+.2f" : "-", d->d_z);
+	out_cell(out, "%s", verdict_text(r, at, c));
+}
+
+/* The p-values of each comparison: the rank test, which decides, next to the t-test. */
+static void print_tests(struct out *out, const struct vfctl_bench_report *r, size_t first, size_t at)
+{
+	char heading[HEADING];
+	const char *headings[] = {heading, "CONFIGURATION", "TRIALS", "RANK TEST", "P", "ADJUSTED", "T-TEST",
+		"P(T)", "D_Z", "VERDICT"};
+
+	heading_of(r, first, heading);
+	out_table(out, 0, headings, ARRAY_SIZE(headings));
+	for (size_t i = first; i < r->cell_count; i++)
+		for (size_t k = 0; strcmp(r->cells[i].test, r->cells[first].test) == 0 &&
+			k < r->configuration_count; k++)
+			if (r->cells[i].columns[k].differences[at].verdict != VFCTL_BENCH_NOT_COMPARED)
+				tests_row(out, r, at, &r->cells[i], &r->cells[i].columns[k]);
+	out_table_end(out);
+}
+
+static void print_against(struct out *out, const struct vfctl_bench_report *r, size_t first, size_t at,
+	const char *shape)
+{
+	if (at)
+		out_line(out, "%s", "");
+	if (r->baseline_count > 1)
+		out_line(out, "against %s", r->configurations[r->baselines[at]].name);
+	if (shape && strcmp(shape, "tail") == 0)
+		print_tail(out, r, first, at);
+	else if (shape && strcmp(shape, "tests") == 0)
+		print_tests(out, r, first, at);
+	else
+		print_summary(out, r, first, at);
 }
 
 static void print_test(struct out *out, const struct vfctl_bench_report *r, size_t first,
@@ -174,10 +221,9 @@ static void print_test(struct out *out, const struct vfctl_bench_report *r, size
 	print_heading(out, &r->cells[first]);
 	if (shape && strcmp(shape, "matrix") == 0)
 		print_matrix(out, r, first);
-	else if (shape && strcmp(shape, "tail") == 0)
-		print_tail(out, r, first);
 	else
-		print_summary(out, r, first);
+		for (size_t at = 0; at < r->baseline_count; at++)
+			print_against(out, r, first, at, shape);
 }
 
 void bench_print(struct out *out, const struct vfctl_bench_report *r, const char *shape)
@@ -185,12 +231,15 @@ void bench_print(struct out *out, const struct vfctl_bench_report *r, const char
 	for (size_t i = 0; i < r->advice_count; i++)
 		out_fold(out, 2, "%s", r->advice[i]);
 	if (r->emulated)
-		out_fold(out, 2, "Measured on emulated hardware: which is better counts, how fast does not.");
+		out_fold(out, 2, "Measured on emulated hardware: comparisons are meaningful, absolute "
+			"figures are not.");
 	for (size_t i = 0; i < r->cell_count; i++)
 		if (bench_first_of_test(r, i))
 			print_test(out, r, i, shape);
-	if (r->note_count)
+	if (r->note_count || (r->comparisons && !shape))
 		out_line(out, "%s", "");
+	if (r->comparisons && !shape)
+		out_fold(out, 2, "CHANGE: Hodges-Lehmann estimate relative to the baseline's median");
 	for (size_t i = 0; i < r->note_count; i++)
 		out_fold(out, 2, "%s", r->notes[i]);
 }
@@ -235,10 +284,14 @@ static const struct member difference_table[] = {
 	FIELD(exact, "p is exact, without approximation"),
 	FIELD(pairs, "trials of each side that were compared"),
 	FIELD(p, "two-sided p-value"),
-	FIELD(p_adjusted, "p-value after Holm's correction; it decides the verdict"),
+	FIELD(p_adjusted, "p-value adjusted for all comparisons (step-down maxT); it decides the verdict"),
 	FIELD(p_t, "p-value of the t-test, paired or Welch's"),
 	FIELD(effect, "rank-biserial correlation, -1 to 1"),
 	FIELD(d_z, "Cohen's d_z, for pairs"),
+	FIELD(detectable, "smallest difference that these trials show in four of five cases, as a share of "
+		"the baseline; null: too few trials"),
+	FIELD(detectable_d, "the same in standard deviations, of the pairs or of the trials"),
+	FIELD(p_sessions, "chance that sessions without the change differ so much (compare --history)"),
 	FIELD(trials_needed, "number of trials that could show a difference; null: there are enough",
 		NONZERO), END};
 #undef OF
@@ -263,7 +316,7 @@ static int fill_metrics(struct out *out, const void *of)
 
 #define OF struct vfctl_bench_column
 OBJECT_OF(column_goal, OF, summary_if_any(&it->goal))
-OBJECT_OF(column_difference, OF, difference_if_any(&it->difference))
+OBJECT_OF(column_difference, OF, difference_if_any(it->differences))
 OBJECT_OF(column_samples, OF, it->bucket_count ? it : NULL)
 static const struct member column_fields[] = {
 	FIELD(best, "its median is the best one of the cell"),
@@ -273,7 +326,7 @@ static const struct member column_fields[] = {
 		"succeeded", NULLABLE),
 	SCALARS("values", values, goal.trials, "its value in each trial"),
 	FILL("metrics", fill_metrics, summary_table, "all metrics"),
-	OBJECT_GET("difference", column_difference, difference_table, "difference from the "
+	OBJECT_GET("difference", column_difference, difference_table, "difference from the (first) "
 		"baseline; null: it is the baseline, or cannot be compared", NULLABLE), END};
 static const struct member samples_table[] = {
 	FILL_EACH("lows", fill_lows, MEMBER_AT_REAL, "bounds of the buckets"),
@@ -287,13 +340,40 @@ struct column_view {
 	const struct vfctl_bench_column *column;
 };
 
+struct against_view {
+	const struct vfctl_bench_difference *difference;
+	const char *baseline;
+};
+
+#define OF struct against_view
+static const struct member against_table[] = {
+	FIELD(baseline, "name of the baseline", FILLED),
+	PART_AT(difference, difference_table), END};
+#undef OF
+
+static int fill_differences(struct out *out, const void *of)
+{
+	const struct column_view *view = of;
+	const struct vfctl_bench_report *r = view->report;
+
+	for (size_t at = 0; at < r->baseline_count; at++) {
+		struct against_view one = {&view->column->differences[at],
+			r->configurations[r->baselines[at]].name};
+
+		if (difference_if_any(one.difference))
+			answer_put(out, NULL, against_table, &one);
+	}
+	return 0;
+}
+
 #define OF struct column_view
 TEXT_OF(column_name, OF, it->report->configurations[it->column->configuration].name)
-FLAG_OF(column_is_baseline, OF, it->column->configuration == it->report->baseline)
+FLAG_OF(column_is_baseline, OF, bench_is_baseline(it->report, it->column->configuration))
 #define COLUMN TEXT("configuration", column_name, "name of the configuration; in compare: before " \
 	"or after"), \
 	FLAG("baseline", column_is_baseline, "the other columns are compared with it"), \
-	PART_AT(column, column_fields)
+	PART_AT(column, column_fields), \
+	FILL("differences", fill_differences, against_table, "differences from each baseline")
 static const struct member column_table[] = {
 	COLUMN, END};
 static const struct member page_column_table[] = {
@@ -328,6 +408,9 @@ static const struct member cell_fields[] = {
 	TEXT("better", cell_better, "lower or higher"), END};
 static const struct member page_cell_fields[] = {
 	FIELD(varies, "parameters that differ within the test"),
+	FIELD(varied, "names of these parameters"),
+	FIELD(axis, "parameter over which curves are drawn: size, threads or null"),
+	FIELD(group, "the other parameters that differ: those of one curve are equal"),
 	FIELD(size, "bytes of a message; 0: not a parameter"),
 	FIELD(threads, "threads; 0: not a parameter"), END};
 #undef OF
@@ -401,11 +484,20 @@ static int fill_configurations(struct out *out, const void *of)
 
 	for (size_t i = 0; i < r->configuration_count; i++)
 		answer_put(out, NULL, configuration_table, &(struct configuration_view){&r->configurations[i],
-			i == r->baseline});
+			bench_is_baseline(r, i)});
 	return 0;
 }
 
-/* Numbers of JavaScript have 53 bits. */
+static int fill_baselines(struct out *out, const void *of)
+{
+	const struct vfctl_bench_report *r = of;
+
+	for (size_t at = 0; at < r->baseline_count; at++)
+		out_str(out, NULL, r->configurations[r->baselines[at]].name);
+	return 0;
+}
+
+/* JavaScript's numbers have 53 bits. */
 static const char *format_seed(const struct vfctl_bench_report *r, char *room)
 {
 	snprintf(room, MEMBER_ROOM, "%llu", (unsigned long long)r->seed);
@@ -416,7 +508,7 @@ static const char *format_seed(const struct vfctl_bench_report *r, char *room)
 TEXT_OF(report_seed, OF, format_seed(it, room))
 static const struct member report_fields[] = {
 	FIELD(name, "name of the result"),
-	FIELD(created, "time at which it was made"),
+	FIELD(created, "time at which it was created"),
 	FIELD(directory, "directory of the result; in compare: of the later result"),
 	FIELD(seed, "seed of the order of the runs and of the bootstrap"),
 	FIELD(alpha, "significance level"),
@@ -425,14 +517,19 @@ static const struct member report_fields[] = {
 	FIELD(planned, "planned runs"),
 	FIELD(made, "runs that were made, including failed runs and warm-ups"),
 	FIELD(failed, "failed runs"),
-	FIELD(comparisons, "comparisons that Holm's correction covers"),
+	FILL_EACH("baselines", fill_baselines, MEMBER_TEXT, "configurations with which the others are "
+		"compared"),
+	FIELD(comparisons, "comparisons that p_adjusted covers"),
+	FIELD(detectable_median, "median of the comparisons' detectable"),
+	FIELD(detectable_worst, "largest of the comparisons' detectable"),
+	FIELD(quick, "a smoke run, which gives no verdict"),
 	FIELD(better, "comparisons with the verdict better"),
 	FIELD(worse, "comparisons with the verdict worse; if there are any, compare exits with "
 		"status 3"),
 	SCALARS("advice", advice, advice_count, "sentences; the first one is the answer"),
 	SCALARS("notes", notes, note_count, "failed trials, missing runs, cells that only one "
 		"result has"), END};
-/* Of what, and under which conditions. */
+/* The subject and the conditions of a result. */
 static const struct member conditions_table[] = {
 	TEXT("seed_text", report_seed, "the seed, as text"),
 	FIELD(vfctl, "version of vfctl"),

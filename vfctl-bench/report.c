@@ -33,8 +33,8 @@ static int read_options(struct invocation *in, struct vfctl_bench_options *ret)
 		status = read_share(in, "noise", true, &ret->noise);
 	ret->baseline = option_of(in, "baseline");
 	if (!status && shape && strcmp(shape, "summary") != 0 && strcmp(shape, "matrix") != 0 &&
-		strcmp(shape, "tail") != 0)
-		status = usage(in, "--shape is summary, matrix or tail, not '%s'", shape);
+		strcmp(shape, "tail") != 0 && strcmp(shape, "tests") != 0)
+		status = usage(in, "--shape is summary, matrix, tail or tests, not '%s'", shape);
 	return status;
 }
 
@@ -84,11 +84,15 @@ int bench_run_report(struct invocation *in)
 {
 	_cleanup_(vfctl_bench_report_freep) struct vfctl_bench_report *report = NULL;
 	bool compared = in->arg_count > 1;
-	struct vfctl_bench_options options;
+	const char *sessions[OPTIONS_MAX];
+	struct vfctl_bench_options options = {.sessions = sessions};
 	int status = read_options(in, &options), r;
 
 	if (status)
 		return status;
+	for (size_t i = 0; i < in->option_count; i++)
+		if (strcmp(in->options[i].name, "history") == 0)
+			sessions[options.session_count++] = in->options[i].value;
 	r = compared ? vfctl_bench_compare(in->ctx, in->args[0], in->args[1], &options, &report)
 		     : vfctl_bench_report_read(in->ctx, in->args[0], &options, &report);
 	if (r < 0)

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bench run, latency, throughput, rdma: measure by a plan, or by one made of a few options. */
+/*
+ * bench run, latency, throughput, rdma: measure according to a plan, or one made from a few
+ * options.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,7 +21,7 @@
 
 #define PLAN_MAX (256u << 10)
 
-/* ---- what is planned ---- */
+/* ---- planning ---- */
 
 static int read_number(struct invocation *in, const char *name, unsigned long max,
 	unsigned long *ret)
@@ -41,6 +45,7 @@ static int read_options(struct invocation *in, struct vfctl_bench_plan_options *
 
 	if (!status)
 		status = read_number(in, "trials", 1000, &trials);
+	ret->quick = option_of(in, "quick");
 	ret->seed = seed;
 	ret->trials = (uint32_t)trials;
 	return status;
@@ -53,7 +58,7 @@ static int open_plan(struct invocation *in, const struct vfctl_bench_plan_option
 	size_t len = 0;
 	int r = check_commands_of(in, in->args[0]);
 
-	/* One that is not there is a mistake, as everywhere. */
+	/* A missing file is a mistake of the user, as everywhere. */
 	if (r && access(in->args[0], F_OK) == 0)
 		return r;
 	r = read_named(in, in->args[0], PLAN_MAX, &text, &len);
@@ -63,7 +68,23 @@ static int open_plan(struct invocation *in, const struct vfctl_bench_plan_option
 	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
-/* ---- what is shown before ---- */
+int bench_run_check(struct invocation *in)
+{
+	_free_ char *text = NULL;
+	size_t len = 0;
+	int r = read_named(in, in->args[0], PLAN_MAX, &text, &len);
+
+	if (r)
+		return r;
+	r = vfctl_bench_check(in->ctx, in->args[0], text, len);
+	if (r < 0)
+		return fail(in, r);
+	if (!in->quiet)
+		out_line(in->out, "%s: valid bench plan", in->args[0]);
+	return EXIT_DONE;
+}
+
+/* ---- output before measuring ---- */
 
 void bench_print_checks(struct invocation *in, const struct vfctl_bench *bench)
 {
@@ -201,7 +222,7 @@ static int print_dry_run(struct invocation *in, const struct vfctl_bench *bench)
 	return EXIT_DONE;
 }
 
-/* ---- measured ---- */
+/* ---- measuring ---- */
 
 static int default_directory(const struct vfctl_bench *bench, char *buf, size_t size)
 {
@@ -235,10 +256,49 @@ static int print_result(struct invocation *in, const char *directory)
 	} else {
 		bench_print(in->out, report, NULL);
 		out_line(in->out, "%s", "");
-		out_fold(in->out, 2, "The figures are in %s; with pictures: vfctl bench report %s "
-			"--html FILE", directory, directory);
+		out_fold(in->out, 2, "The figures are in %s; as a page with plots: vfctl bench report "
+			"%s --html FILE", directory, directory);
 	}
 	return EXIT_DONE;
+}
+
+/*
+ * A plan whose trials cannot show a difference is measured after a question at a terminal, with
+ * --no-verdict, or as a quick run. @return EXIT_DONE: measure.
+ */
+static int ask_about_trials(struct invocation *in, const struct vfctl_bench *bench)
+{
+	unsigned trials = vfctl_bench_trials(bench), needed = vfctl_bench_trials_needed(bench);
+	char line[16] = "";
+
+	if (trials >= needed || option_of(in, "no-verdict") || option_of(in, "quick"))
+		return EXIT_DONE;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return usage(in, "%s: nothing was measured: a verdict needs %u trials, and the plan makes "
+			"%u; use --trials %u, or --no-verdict to measure without a verdict",
+			vfctl_bench_name(bench), needed, trials, needed);
+	progress_hide();
+	tcflush(STDIN_FILENO, TCIFLUSH); /* what was typed before the question is not an answer */
+	fputs("Measure without a verdict? [y/N] ", stderr);
+	if (read(STDIN_FILENO, line, sizeof(line) - 1) < 0)
+		*line = '\0'; /* a signal: as if the answer were no */
+	progress_go_on();
+	if (*line == 'y' || *line == 'Y')
+		return EXIT_DONE;
+	return fail_as(in, EXIT_FAILED, -ECANCELED, "nothing was measured: the trials of this plan cannot "
+		"show a difference");
+}
+
+static void print_start(const struct bench_work *work, const struct vfctl_bench *bench, const char *directory)
+{
+	unsigned trials = vfctl_bench_trials(bench), needed = vfctl_bench_trials_needed(bench);
+
+	say_clean("%s: %s%zu runs into %s (order: seed %llu)", vfctl_bench_name(bench),
+		work->search ? "at most " : "", vfctl_bench_most_runs(bench), directory,
+		(unsigned long long)vfctl_bench_seed(bench));
+	if (needed && trials >= needed)
+		say_clean("%s: a verdict needs %u trials of each configuration; the plan makes %u",
+			vfctl_bench_name(bench), needed, trials);
 }
 
 static int measure_bench_run(struct invocation *in, const struct bench_work *work, struct vfctl_bench *bench,
@@ -246,17 +306,19 @@ static int measure_bench_run(struct invocation *in, const struct bench_work *wor
 {
 	int r;
 
-	if (!in->quiet)
-		say_clean("%s: %s%zu runs into %s (order: seed %llu)", vfctl_bench_name(bench),
-			work->search ? "at most " : "", vfctl_bench_most_runs(bench), directory,
-			(unsigned long long)vfctl_bench_seed(bench));
 	if (!in->json)
 		bench_print_checks(in, bench);
+	r = work->resume ? EXIT_DONE : ask_about_trials(in, bench);
+	if (r)
+		return r;
+	if (!in->quiet)
+		print_start(work, bench, directory);
 	r = vfctl_bench_run(bench, directory);
 	progress_stop();
 	if (r == -EINTR)
-		return fail_as(in, EXIT_FAILED, r, "interrupted; what was measured is kept, and vfctl %s "
-			"--resume %s goes on", work->search ? "tune search" : "bench run", directory);
+		return fail_as(in, EXIT_FAILED, r, "interrupted; the measured runs are kept; to "
+			"continue: vfctl %s --resume %s", work->search ? "tune search" : "bench "
+			"run", directory);
 	if (r < 0)
 		return fail(in, r);
 	return work->result ? work->result(in, directory) : print_result(in, directory);
@@ -269,7 +331,7 @@ static int look_and_measure(struct invocation *in, const struct bench_work *work
 	char buf[4096];
 	int r;
 
-	/* From here on there are connections and their files, which do not stay. */
+	/* From here on there are connections with temporary files, which must be removed. */
 	catch_signals(in->ctx);
 	r = vfctl_bench_look(bench);
 	if (r < 0)
@@ -277,11 +339,11 @@ static int look_and_measure(struct invocation *in, const struct bench_work *work
 	if (in->dry_run)
 		return work->dry ? work->dry(in, bench) : print_dry_run(in, bench);
 	if (!directory && default_directory(bench, buf, sizeof(buf)) < 0)
-		return usage(in, "the name of the result directory would be too long; say --output DIR");
+		return usage(in, "the name of the result directory would be too long; use --output DIR");
 	return measure_bench_run(in, work, bench, directory ? directory : buf);
 }
 
-/* The plan that is gone on with is in the directory. */
+/* The plan of the continued run is in the directory. */
 static int check_result(struct invocation *in, const char *dir)
 {
 	static const char *const names[] = {"bench.json", "plan.yaml"};
@@ -291,7 +353,7 @@ static int check_result(struct invocation *in, const char *dir)
 		char path[4096];
 
 		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
-		/* One that is not there is told by whoever reads it. */
+		/* The later read reports a missing file. */
 		if (access(path, F_OK) == 0)
 			status = check_commands_of(in, path);
 	}
@@ -327,7 +389,7 @@ int bench_work(struct invocation *in, const struct bench_work *work)
 	if (status)
 		return status;
 	progress_start();
-	/* Without libvirt only guests cannot be reached, which is said where one is asked for. */
+	/* Without libvirt only guests are unreachable, which is reported where one is needed. */
 	main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 	options.hypervisor = hv;
 	status = open_bench(in, work, &options, &bench);
@@ -342,17 +404,18 @@ int bench_run_plan(struct invocation *in)
 	const char *resume = option_of(in, "resume");
 
 	if (resume && in->arg_count > 0)
-		return usage(in, "--resume goes on with the plan of its directory; name no other");
+		return usage(in, "--resume continues the plan of its directory; do not name another");
 	if (!resume && in->arg_count < 1)
-		return usage(in, "needs a plan: vfctl bench run PLAN.yaml (docs/bench.md has some), or "
-			"--resume DIR");
-	if (resume && (option_of(in, "seed") || option_of(in, "trials") || option_of(in, "output")))
-		return usage(in, "--seed, --trials and --output are those of the result that is gone on "
-			"with");
+		return usage(in, "needs a plan: vfctl bench run PLAN.yaml (docs/how-to/bench.md has some), "
+			"or --resume DIR");
+	if (resume && (option_of(in, "seed") || option_of(in, "trials") || option_of(in, "output") ||
+			      option_of(in, "quick")))
+		return usage(in, "--resume continues with the --seed, --trials, --quick and --output of its "
+			"result");
 	return bench_work(in, &(struct bench_work){.resume = resume});
 }
 
-/* ---- a plan of a few options ---- */
+/* ---- a plan made from a few options ---- */
 
 static int draft_ends(struct invocation *in, struct plan_draft *d, const char *kind)
 {
@@ -378,10 +441,10 @@ static int draft_ends(struct invocation *in, struct plan_draft *d, const char *k
 	return status;
 }
 
-/* A test of a short form, and what its options change. */
+/* A test of a short form, and the options that change it. */
 struct short_test {
 	const char *name, *tool;
-	const char *size, *duration; /* the usual; NULL: none, and no option for it */
+	const char *size, *duration; /* the default; NULL: none, and no option for it */
 	const char *threads, *key, *value;
 	bool raw_samples;
 };
@@ -392,7 +455,7 @@ static void draft_short_test(struct invocation *in, struct plan_draft *d, const 
 
 	plan_draft_put(d, t->name, "tests", "+", "name", NULL);
 	draft_test(d, "tool", t->tool);
-	/* A test of a single size keeps it. */
+	/* A test with a single size keeps it. */
 	if (t->size)
 		draft_test_list(d, "size", size && strchr(t->size, ',') ? size : t->size);
 	if (t->duration)
@@ -436,7 +499,7 @@ int bench_run_throughput(struct invocation *in)
 
 int bench_run_rdma(struct invocation *in)
 {
-	/* Inlining is made equal: a VF may have none. */
+	/* The inline size is made equal, because a VF may not support inlining. */
 	static const struct short_test tests[] = {
 		{"write-latency", "ib_write_lat", "2,4096", NULL, NULL, "inline", "0", true},
 		{"read-latency", "ib_read_lat", "2,4096", NULL, NULL, NULL, NULL, true},

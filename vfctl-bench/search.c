@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* tune search: the best setting for a workload, found by measuring it. */
+/* tune search: find the best setting for a workload by measuring it. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define BASELINE "as-it-is"
 
-/* ---- what is measured ---- */
+/* ---- planning ---- */
 
 static int read_time(struct invocation *in, const char *name, uint32_t *ret)
 {
@@ -43,7 +43,7 @@ static bool is_word(const char *text)
 		"0123456789._-")];
 }
 
-/* A program of the user's, and where its number stands. */
+/* A program of the user, and the position of its number. */
 static int draft_command(struct invocation *in, struct plan_draft *d)
 {
 	const char *regex = option_of(in, "regex"), *path = option_of(in, "json-path");
@@ -55,7 +55,7 @@ static int draft_command(struct invocation *in, struct plan_draft *d)
 			option_of(in, "goal") ? "goal" : "size");
 	plan_draft_put(d, "command", "tests", "+", "name", NULL);
 	draft_test(d, "tool", "command");
-	/* Words of a command line, so a shell reads them, as it would where they were typed. */
+	/* The words of a command line, so a shell interprets them, as if they were typed. */
 	plan_draft_put(d, "sh", "tests", "-", "command", "+", NULL);
 	plan_draft_put(d, "-c", "tests", "-", "command", "+", NULL);
 	plan_draft_put(d, option_of(in, "command"), "tests", "-", "command", "+", NULL);
@@ -71,9 +71,9 @@ static int draft_tool(struct invocation *in, struct plan_draft *d)
 	bool throughput = goal && strncmp(goal, "throughput", strlen("throughput")) == 0;
 
 	if (option_of(in, "regex") || option_of(in, "json-path") || option_of(in, "higher"))
-		return usage(in, "--regex, --json-path and --higher go with --command");
+		return usage(in, "--regex, --json-path and --higher need --command");
 	if (size && strpbrk(size, ", "))
-		return usage(in, "--size takes one number of bytes here, such as 64 or 4KiB, not '%s'",
+		return usage(in, "--size must be one number of bytes here, such as 64 or 4KiB, not '%s'",
 			size);
 	if (throughput && size)
 		return usage(in, "--size is for latency");
@@ -100,7 +100,7 @@ static int draft_workload(struct invocation *in, struct plan_draft *d)
 	return status;
 }
 
-/* A command is run on this end; it goes where it goes. */
+/* The command runs on this end, and may connect to any other. */
 static int draft_other_end(struct invocation *in, struct plan_draft *d)
 {
 	const char *to = option_of(in, "to"), *peer = option_of(in, "peer-device");
@@ -119,7 +119,7 @@ static int draft_other_end(struct invocation *in, struct plan_draft *d)
 	return EXIT_DONE;
 }
 
-/* Those that are worth it with the driver of this end. */
+/* The settings that are worth trying with the driver of this end. */
 static int draft_worth_trying(struct invocation *in, struct plan_draft *d)
 {
 	struct vfctl_coalesce settings[VFCTL_CANDIDATES_MAX];
@@ -157,7 +157,7 @@ static int draft_search(struct invocation *in, struct plan_draft *d)
 	return status ? status : draft_workload(in, d);
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 static int fill_names(struct out *out, const void *of)
 {
@@ -191,8 +191,8 @@ static int print_dry(struct invocation *in, const struct vfctl_bench *bench)
 		answer_put(in->out, NULL, dry_search_table, &(struct bench_dry){bench});
 		return EXIT_DONE;
 	}
-	out_line(in->out, "%s: at most %zu runs of about %u s each, %zu min (seed %llu); what is "
-		"clearly worse leaves early. To be tried:", vfctl_bench_name(bench), most, each,
+	out_line(in->out, "%s: at most %zu runs of about %u s each, %zu min (seed %llu); settings that "
+		"are clearly worse are dropped early. Settings to try:", vfctl_bench_name(bench), most, each,
 		(most * each + 59) / 60, (unsigned long long)vfctl_bench_seed(bench));
 	for (size_t i = 0; (name = vfctl_bench_configuration_name(bench, i)); i++)
 		out_line(in->out, "  %s", name);
@@ -289,7 +289,7 @@ static const struct member search_table[] = {
 	PART_AT(search, search_fields),
 	FILL("candidates", fill_candidates, candidate_table, "configurations that were tried"),
 	PART_AT(search, search_runs),
-	FIELD(profile, "profile of --keep, as YAML; null: none is kept"), END};
+	FIELD(profile, "profile of --save-profile, as YAML; null: none is kept"), END};
 #undef OF
 const struct answer tune_search_answer[] = {{"With `--dry-run`", dry_search_table, false},
 	{"When it is done", search_table, false}, {0}};
@@ -321,14 +321,14 @@ static void print_text(struct out *out, const struct vfctl_search *s, const char
 	for (size_t i = 0; i < s->sentence_count; i++)
 		out_fold(out, 2, "%s", s->sentences[i]);
 	if (s->emulated)
-		out_fold(out, 2, "The hardware is emulated: which setting is better holds, how fast it is "
-			"says nothing.");
+		out_fold(out, 2, "The hardware is emulated: comparisons are meaningful, absolute "
+			"figures are not.");
 	out_line(out, "%s", "");
-	out_line(out, "%s of the race, by which no claim is made:", s->goal);
+	out_line(out, "%s of the race (no conclusion is drawn from it):", s->goal);
 	print_table(out, s);
 	out_line(out, "%s", "");
-	out_fold(out, 2, "%zu runs of %zu at most, %.0f s. The figures are in %s; with pictures: vfctl "
-		"bench report %s --html FILE", s->runs, s->most_runs, s->seconds, s->directory,
+	out_fold(out, 2, "%zu runs of %zu at most, %.0f s. The figures are in %s; as a page with plots: "
+		"vfctl bench report %s --html FILE", s->runs, s->most_runs, s->seconds, s->directory,
 		s->directory);
 	if (kept) {
 		out_line(out, "%s", "");
@@ -336,23 +336,27 @@ static void print_text(struct out *out, const struct vfctl_search *s, const char
 	}
 }
 
-/* ---- kept ---- */
+/* ---- the profile ---- */
 
 static int check_keep(struct invocation *in)
 {
-	const char *name = option_of(in, "keep"), *file = option_of(in, "profile-file");
+	const char *name = option_of(in, "save-profile"), *file = option_of(in, "profile-file");
 
 	if (file && !name)
-		return usage(in, "--profile-file needs a name for the profile: --keep NAME");
+		return usage(in, "--profile-file needs a name for the profile: --save-profile NAME");
 	if (name && (!is_word(name) || strlen(name) > VFCTL_PROFILE_NAME_MAX))
-		return usage(in, "--keep takes a name of letters, digits, '.', '_' and '-', not '%s'", name);
-	/* Before an hour of measuring, not after it. */
+		return usage(in,
+			"--save-profile takes a name of letters, digits, '.', '_' and '-', not '%s'", name);
+	/* Checked before an hour of measuring, not after it. */
 	if (file && access(file, F_OK) == 0)
-		return usage(in, "%s is there already; name another file, or remove it", file);
+		return usage(in, "%s already exists; name another file, or remove it", file);
 	return EXIT_DONE;
 }
 
-/* Settings of this end that a profile can have; the others in a comment. @return how many. */
+/*
+ * Print the settings of this end that a profile can contain; the others as a comment.
+ * @return the number of settings.
+ */
 static unsigned put_profile(FILE *to, const char *name, const struct vfctl_search *s,
 	struct vfctl_ctx *ctx)
 {
@@ -374,15 +378,15 @@ static unsigned put_profile(FILE *to, const char *name, const struct vfctl_searc
 		if (vfctl_coalesce_parse(ctx, key, value, &parsed) == 0)
 			count += fprintf(to, "    %s: %s\n", key, value) > 0;
 		else
-			fprintf(to, "    # %s: %s is no setting of a profile\n", key, value);
+			fprintf(to, "    # %s: %s is not a setting of a profile\n", key, value);
 	}
 	return count;
 }
 
-/* NULL: nothing is to be kept. */
+/* NULL: no profile is requested. */
 static int make_profile(struct invocation *in, const struct vfctl_search *s, char **ret)
 {
-	const char *name = option_of(in, "keep"), *path = option_of(in, "profile-file");
+	const char *name = option_of(in, "save-profile"), *path = option_of(in, "profile-file");
 	_free_ char *text = NULL;
 	unsigned count;
 	size_t size;
@@ -391,7 +395,7 @@ static int make_profile(struct invocation *in, const struct vfctl_search *s, cha
 	if (!name)
 		return EXIT_DONE;
 	if (s->verdict != VFCTL_SEARCH_BETTER) {
-		warn("nothing is kept as %s: no setting is shown to be better than now", name);
+		warn("profile %s is not saved: no setting is shown to be better than the present one", name);
 		return EXIT_DONE;
 	}
 	to = open_memstream(&text, &size);
@@ -401,7 +405,7 @@ static int make_profile(struct invocation *in, const struct vfctl_search *s, cha
 	if (fclose(to) == EOF)
 		return fail(in, -ENOMEM);
 	if (!count) {
-		warn("nothing is kept as %s: a profile has interrupt moderation, and %s sets none", name,
+		warn("profile %s is not saved: a profile sets interrupt moderation, but %s does not", name,
 			s->candidates[s->best].name);
 		return EXIT_DONE;
 	}
@@ -441,7 +445,7 @@ static bool is_plan(const char *text)
 		(len > 4 && strcmp(text + len - 4, ".yml") == 0);
 }
 
-/* What a plan, or a result that is gone on with, says itself. */
+/* Options that the plan, or the continued result, determines. */
 static int refuse_options(struct invocation *in, const char *why, const char *const *names)
 {
 	for (; *names; names++)
@@ -461,17 +465,17 @@ int tune_run_search(struct invocation *in)
 	int r, status = check_keep(in);
 
 	if (!status && work.resume && in->arg_count > 0)
-		return usage(in, "--resume goes on with the search of its directory; name no device or "
-			"plan besides");
+		return usage(in, "--resume continues the search of its directory; do not name a device "
+			"or plan");
 	if (!status && !work.resume && in->arg_count < 1)
 		return usage(in, "needs a device or a plan: vfctl tune search DEVICE --to ADDRESS, "
 			"vfctl tune search PLAN.yaml, or --resume DIR");
 	if (!status)
 		status = read_time(in, "max-time", &work.max_seconds);
 	if (!status && work.resume)
-		status = refuse_options(in, "is that of the search that is gone on with", of_result);
+		status = refuse_options(in, "cannot be changed for a search that is continued", of_result);
 	if (!status && (work.resume || is_plan(in->args[0])))
-		status = refuse_options(in, "is what the plan says itself", of_plan);
+		status = refuse_options(in, "is stated by the plan itself", of_plan);
 	if (!status && !work.resume && !is_plan(in->args[0])) {
 		r = plan_draft_new(in->ctx, &draft);
 		status = r < 0 ? fail(in, r) : draft_search(in, draft);

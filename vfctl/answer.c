@@ -19,6 +19,21 @@ bool table_member(const struct member *table, size_t at, struct member *ret)
 	return ret->kind != MEMBER_END;
 }
 
+const struct member answer_several[] = {
+	FILL_EACH("objects", NULL, MEMBER_END, "the answers, in the order of the command line"), END};
+
+void answer_open_several(struct out *out)
+{
+	out_open(out, NULL, '{');
+	out_open(out, answer_several[0].name, '[');
+}
+
+void answer_close_several(struct out *out)
+{
+	json_close(out);
+	json_close(out);
+}
+
 /* ---- scalars ---- */
 
 static void put_cpus(struct out *out, const char *key, const struct vfctl_cpuset *set)
@@ -140,7 +155,7 @@ int answer_put(struct out *out, const char *key, const struct member *table, con
 	out_open(out, key, '{');
 	r = answer_put_members(out, table, of);
 	if (r == 0)
-		out_shut(out);
+		json_close(out);
 	return r;
 }
 
@@ -151,7 +166,7 @@ int answer_put_list(struct out *out, int (*fill)(struct out *out, const void *of
 	out_open(out, NULL, '[');
 	r = fill(out, of);
 	if (r == 0)
-		out_shut(out);
+		json_close(out);
 	return r;
 }
 
@@ -171,7 +186,7 @@ static int put_list(struct out *out, const struct member *m, const void *of)
 			put_at(out, m, m->each, NULL, at);
 	}
 	if (r == 0)
-		out_shut(out);
+		json_close(out);
 	return r;
 }
 
@@ -182,7 +197,7 @@ static int put_fill(struct out *out, const struct member *m, const void *of)
 	out_open(out, m->name, '[');
 	r = m->get.fill(out, of);
 	if (r == 0)
-		out_shut(out);
+		json_close(out);
 	return r;
 }
 
@@ -191,7 +206,7 @@ static void put_texts(struct out *out, const struct member *m, char *const *text
 	out_open(out, m->name, '[');
 	for (; texts && *texts; texts++)
 		out_str(out, NULL, *texts);
-	out_shut(out);
+	json_close(out);
 }
 
 static void put_computed(struct out *out, const struct member *m, const void *of)

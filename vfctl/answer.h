@@ -246,16 +246,30 @@ struct tables {
 };
 void tables_collect(struct tables *tables, const struct member *table);
 
+/* The answer about several objects of the command line: {"objects": [...]}, each as for one object. */
+extern const struct member answer_several[];
+/* clang-format off */
+#define ANSWER_SEVERAL {"For several objects", answer_several, false}
+/* clang-format on */
+void answer_open_several(struct out *out);
+void answer_close_several(struct out *out);
+
 /* The member "error" in the answer of any command that fails. */
 extern const struct member answer_failed[];
 /* Print the JSON schema of the answers of @typed ("list", "guid pools"). */
 void answer_schema(struct out *out, const char *typed, const struct answer *answer);
 
 /*
+ * --get: print only these @members, separated by commas, of the answer that follows. @members is cut
+ * apart and must last as long as the output. 0, or EXIT_USAGE for a name that no answer has.
+ */
+struct invocation;
+int answer_set_get(struct invocation *in, char *members);
+
+/*
  * Run `vfctl schema VERB`. @typed is the verb and its sub-verb, or "reference". Returns an exit
  * status.
  */
-struct invocation;
 int answer_run_schema(struct invocation *in, const char *const *typed, size_t count);
 
 #endif

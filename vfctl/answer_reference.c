@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `vfctl schema VERB` and the reference in docs/json.md; the tables of answers make both. */
+/* `vfctl schema VERB` and the reference in docs/reference/json.md; the tables of answers make both. */
 #include <string.h>
 
 #include "answer.h"
@@ -117,7 +117,8 @@ static bool is_typed(const struct command *c, const char *const *typed, size_t c
 	char text[128];
 
 	snprintf(text, sizeof(text), "%s%s%s", typed[0], count > 1 ? " " : "", count > 1 ? typed[1] : "");
-	return strcmp(c->typed && c->sub ? c->typed : c->name, text) == 0;
+	return strcmp(c->typed && c->sub ? c->typed : c->name, text) == 0 ||
+		(c->alias && strcmp(c->alias, text) == 0);
 }
 
 int answer_run_schema(struct invocation *in, const char *const *typed, size_t count)
@@ -133,6 +134,7 @@ int answer_run_schema(struct invocation *in, const char *const *typed, size_t co
 			answer_schema(in->out, command_typed(c), c->answer);
 			return EXIT_DONE;
 		}
-	return usage(in, "'%s%s%s' is not a verb with a JSON answer, nor guest, host or bench; docs/json.md "
-		"lists the answers", typed[0], count > 1 ? " " : "", count > 1 ? typed[1] : "");
+	return usage(in, "'%s%s%s' is not a verb with a JSON answer, nor guest, host or bench; "
+		"docs/reference/json.md lists the answers",
+		typed[0], count > 1 ? " " : "", count > 1 ? typed[1] : "");
 }

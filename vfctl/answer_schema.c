@@ -99,7 +99,7 @@ static void put_reference(struct out *out, const char *key, const struct member 
 	snprintf(text, sizeof(text), REF "%s", table_name(table));
 	out_open(out, key, '{');
 	out_str(out, "$ref", text);
-	out_shut(out);
+	json_close(out);
 }
 
 static void put_type(struct out *out, const char *type, bool nullable)
@@ -113,7 +113,7 @@ static void put_type(struct out *out, const char *type, bool nullable)
 	out_open(out, "type", '[');
 	out_str(out, NULL, type);
 	out_str(out, NULL, "null");
-	out_shut(out);
+	json_close(out);
 }
 
 static void put_items(struct out *out, const struct member *m)
@@ -125,7 +125,7 @@ static void put_items(struct out *out, const struct member *m)
 	}
 	out_open(out, "items", '{');
 	put_type(out, member_each_type(m), m->nullable || m->each == MEMBER_AT_REAL);
-	out_shut(out);
+	json_close(out);
 }
 
 static void put_property(struct out *out, const struct member *m)
@@ -142,13 +142,13 @@ static void put_property(struct out *out, const struct member *m)
 		if (member_is_nullable(m)) {
 			out_open(out, NULL, '{');
 			out_str(out, "type", "null");
-			out_shut(out);
+			json_close(out);
 		}
-		out_shut(out);
+		json_close(out);
 	} else {
 		put_type(out, type, member_is_nullable(m));
 	}
-	out_shut(out);
+	json_close(out);
 }
 
 /* The rows of @table and of its parts. */
@@ -184,11 +184,11 @@ static void put_object(struct out *out, const char *key, const struct member *ta
 	out_bool(out, "additionalProperties", false);
 	out_open(out, "required", '[');
 	put_required(out, table);
-	out_shut(out);
+	json_close(out);
 	out_open(out, "properties", '{');
 	put_properties(out, table);
-	out_shut(out);
-	out_shut(out);
+	json_close(out);
+	json_close(out);
 }
 
 /* The answer of a command that fails: the members that were already printed, and the error. */
@@ -216,8 +216,8 @@ static void put_enum(struct out *out, const struct member *table)
 	out_open(out, NULL, '{');
 	out_open(out, "enum", '[');
 	put_names(out, table);
-	out_shut(out);
-	out_shut(out);
+	json_close(out);
+	json_close(out);
 }
 
 /* An answer that was begun may lack members, but has only members of the command's answers. */
@@ -227,25 +227,25 @@ static void put_failed(struct out *out, const struct answer *answer)
 	out_str(out, "type", "object");
 	out_open(out, "required", '[');
 	put_required(out, answer_failed);
-	out_shut(out);
+	json_close(out);
 	out_open(out, "properties", '{');
 	put_properties(out, answer_failed);
-	out_shut(out);
+	json_close(out);
 	out_open(out, "propertyNames", '{');
 	out_open(out, "anyOf", '[');
 	put_enum(out, answer_failed);
 	for (const struct answer *a = answer; a->table; a++)
 		put_enum(out, a->table);
-	out_shut(out);
-	out_shut(out);
-	out_shut(out);
+	json_close(out);
+	json_close(out);
+	json_close(out);
 }
 
 static void put_failed_reference(struct out *out)
 {
 	out_open(out, NULL, '{');
 	out_str(out, "$ref", REF "failed");
-	out_shut(out);
+	json_close(out);
 }
 
 static void put_alternative(struct out *out, const struct answer *a)
@@ -260,9 +260,9 @@ static void put_alternative(struct out *out, const struct answer *a)
 	out_open(out, "anyOf", '[');
 	put_reference(out, NULL, a->table);
 	put_failed_reference(out);
-	out_shut(out);
-	out_shut(out);
-	out_shut(out);
+	json_close(out);
+	json_close(out);
+	json_close(out);
 }
 
 void answer_schema(struct out *out, const char *typed, const struct answer *answer)
@@ -280,11 +280,11 @@ void answer_schema(struct out *out, const char *typed, const struct answer *answ
 	for (const struct answer *a = answer; a->table; a++)
 		put_alternative(out, a);
 	put_failed_reference(out);
-	out_shut(out);
+	json_close(out);
 	out_open(out, "definitions", '{');
 	for (size_t i = 0; i < tables.count; i++)
 		put_object(out, table_name(tables.v[i]), tables.v[i]);
 	put_failed(out, answer);
-	out_shut(out);
-	out_shut(out);
+	json_close(out);
+	json_close(out);
 }

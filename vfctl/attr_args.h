@@ -5,7 +5,7 @@
 #include "command.h"
 #include "core/vfattr.h"
 
-/* Add one ATTRIBUTE=VALUE word to @io; 0 or EXIT_USAGE. */
+/* Add an ATTRIBUTE=VALUE word to @io; 0 or EXIT_USAGE. */
 int attr_arg(struct invocation *in, const char *word, struct vfctl_vf_attrs *io);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What list can tell: a row for each column drives its -o, its headings, help and man page. */
+/* The columns of list: a row for each, which also gives -o, headings, help and man page. */
 #include "columns.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "core/snapshot.h"
 #include "core/vfattr.h"
 
-/* ---- words ---- */
+/* ---- text ---- */
 
-const char *link_words(const struct vfctl_pf *pf, char buf[COLUMN_TEXT])
+const char *link_text(const struct vfctl_pf *pf, char buf[COLUMN_TEXT])
 {
 	if (!pf->netdev[0])
 		return "";
@@ -25,8 +25,8 @@ const char *link_words(const struct vfctl_pf *pf, char buf[COLUMN_TEXT])
 	return buf;
 }
 
-/* What it is leased to has a column of its own. */
-const char *holder_words(const struct vfctl_vf *vf, char buf[COLUMN_TEXT])
+/* The lease has a column of its own. */
+const char *holder_text(const struct vfctl_vf *vf, char buf[COLUMN_TEXT])
 {
 	const struct vfctl_holder *h = &vf->holder;
 
@@ -113,7 +113,7 @@ static const char *text_vfs(const struct column_row *r, char buf[COLUMN_TEXT])
 
 static const char *text_link(const struct column_row *r, char buf[COLUMN_TEXT])
 {
-	return link_words(r->pf, buf);
+	return link_text(r->pf, buf);
 }
 
 static const char *pf_identity(const struct vfctl_pf *pf, char buf[COLUMN_TEXT])
@@ -123,7 +123,7 @@ static const char *pf_identity(const struct vfctl_pf *pf, char buf[COLUMN_TEXT])
 	return vfctl_mac_is_zero(&pf->mac) ? "" : vfctl_mac_format(&pf->mac, buf);
 }
 
-/* The identity that counts: an InfiniBand VF's port GUID, otherwise the MAC. */
+/* The identity that matters: the port GUID of an InfiniBand VF, otherwise the MAC. */
 static const char *text_identity(const struct column_row *r, char buf[COLUMN_TEXT])
 {
 	const struct vfctl_vf_attrs *a = r->vf ? &r->vf->attrs : NULL;
@@ -179,7 +179,7 @@ static const char *text_lease(const struct column_row *r, char buf[COLUMN_TEXT])
 
 static const char *text_holder(const struct column_row *r, char buf[COLUMN_TEXT])
 {
-	return r->vf ? holder_words(r->vf, buf) : "";
+	return r->vf ? holder_text(r->vf, buf) : "";
 }
 
 static const char *text_defined_in(const struct column_row *r, char buf[COLUMN_TEXT])
@@ -187,7 +187,7 @@ static const char *text_defined_in(const struct column_row *r, char buf[COLUMN_T
 	return r->vf ? r->vf->defined_in : "";
 }
 
-/* Legacy mode is what everybody expects: it is not told. */
+/* Legacy mode is the default and is not shown. */
 static const char *text_eswitch(const struct column_row *r, char buf[COLUMN_TEXT])
 {
 	bool told = r->pf->eswitch == VFCTL_ESWITCH_SWITCHDEV || r->pf->eswitch == VFCTL_ESWITCH_INACTIVE;
@@ -209,7 +209,10 @@ static const char *text_representor(const struct column_row *r, char buf[COLUMN_
 	return r->vf ? r->vf->representor : "";
 }
 
-/* What goes first when there is no room: a VF's node is its PF's, its group is in show. */
+/*
+ * These columns are dropped first if the width is not sufficient: a VF's node is that of its PF,
+ * and show has its group.
+ */
 static const struct column table[] = {
 	{"pf", "name of the PF", text_pf, false, OUT_STAYS},
 	{"pf-address", "PCI address of the PF", text_pf_address, false, OUT_STAYS},
@@ -223,28 +226,28 @@ static const struct column table[] = {
 	{"rdma", "RDMA device on this host", text_rdma, true, OUT_STAYS},
 	{"vfs", "VFs the PF has / can have", text_vfs, false, OUT_STAYS},
 	{"link", "link of the PF", text_link, false, OUT_WRAPS},
-	{"eswitch", "mode of the PF's switch, if it is not legacy", text_eswitch, false, OUT_STAYS},
-	{"bond", "that the PF is a port of, and whether its VFs have it as well", text_bond, false,
+	{"eswitch", "mode of the PF's switch, if it is not legacy", text_eswitch, false, OUT_IF_SAID},
+	{"bond", "bond of the PF, and whether its VFs use it as well", text_bond, false,
 		OUT_WRAPS},
-	{"representor", "network device of the host that stands for the VF", text_representor, true,
+	{"representor", "network device that represents the VF in switchdev mode", text_representor, true,
 		OUT_STAYS},
 	{"identity", "MAC or, of InfiniBand, port GUID", text_identity, true, OUT_STAYS},
 	{"policy", "attributes that are not at their defaults", text_policy, false, OUT_WRAPS_SOON},
-	{"exposed", "why it is not kept apart, though a guest has it: group, acs, reset", text_exposed,
-		true, OUT_STAYS},
-	{"lease", "domain it is promised to", text_lease, false, OUT_WRAPS},
-	{"holder", "who has it now: domain, vfio, netns, host, or free; to be cleaned", text_holder,
+	{"exposed", "why it is not isolated although a guest uses it: group, acs, reset", text_exposed,
+		true, OUT_IF_SAID},
+	{"lease", "domain that it is leased to", text_lease, false, OUT_WRAPS},
+	{"holder", "present user: domain, vfio, netns, host, or free; to be cleaned", text_holder,
 		false, OUT_WRAPS},
-	{"defined-in", "domains that are off and have it in their definition", text_defined_in,
+	{"defined-in", "domains that are off and have the VF in their definition", text_defined_in,
 		false, OUT_STAYS},
 };
 
-/* After those of the table, a column for each attribute that the kernel reports. */
+/* After the columns of the table, there is one for each attribute that the kernel reports. */
 static struct column attr_column(size_t index)
 {
 	const struct vfctl_vf_attr_info *info;
 
-	/* The kernel does not report vectors with the others. */
+	/* The kernel does not report vectors together with the others. */
 	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
 		if (info->bit != VFCTL_ATTR_MSIX && !index--)
 			break;
@@ -266,7 +269,7 @@ const char *column_text(const struct column *c, const struct column_row *r, char
 	return "";
 }
 
-/* A column of the table or, behind those, of an attribute; without a name past the last. */
+/* A column of the table or, after those, of an attribute; without a name past the last one. */
 static struct column column_at(size_t index)
 {
 	return index < ARRAY_SIZE(table) ? table[index] : attr_column(index - ARRAY_SIZE(table));
@@ -284,7 +287,8 @@ struct column column_find(const char *name)
 
 void columns_add_default(struct columns *columns, bool of_pfs)
 {
-	static const char *const pf_names[] = {"pf", "address", "driver", "node", "vfs", "link", NULL};
+	static const char *const pf_names[] = {"pf", "address", "driver", "node", "vfs", "link", "eswitch",
+		"bond", NULL};
 	static const char *const vf_names[] = {"vf", "address", "driver", "node", "group", "identity",
 		"policy", "exposed", "lease", "holder", NULL};
 

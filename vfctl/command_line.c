@@ -1,36 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The words of the command line: commands, their verbs, operands and options. */
+/* Parse the command line: commands, their verbs, operands and options. */
 #include "command_line.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "core/nearest.h"
+
 const struct option_row global_options[] = {
-	{"host", 0, "FILE|DIR", "read a captured host instead of this one", NULL},
-	{"host-yaml", 0, "FILE|DIR", "what this host declares (default /etc/vfctl/host.yaml); DIR: all its "
-		"*.yaml", NULL},
+	{"host", 0, "FILE|DIR", "read a captured host instead of this host", NULL},
+	{"host-yaml", 0, "FILE|DIR",
+		"declaration of this host (default /etc/vfctl/host.yaml); DIR: all its *.yaml "
+		"files", NULL},
 	{"state", 0, "FILE", "state file (default /var/lib/vfctl/state.db)", NULL},
-	{"connect", 'c', "URI", "libvirt to talk to (default qemu:///system)",
+	{"connect", 'c', "URI", "libvirt to connect to (default qemu:///system)",
 		"qemu:///system qemu:///session test:///default"},
-	{"timeout", 0, "SECONDS", "longest wait for one write to the kernel (default 120)", NULL},
-	{"quiet", 'q', NULL, "print no progress", NULL},
-	{"verbose", 'v', NULL, "print every read-back and write as well", NULL},
-	{"help", 'h', NULL, "print help", NULL},
-	{"version", 'V', NULL, "print the version", NULL},
+	{"timeout", 0, "SECONDS", "time limit for one write to the kernel (default 120)", NULL},
+	{"color", 0, "WHEN", "colour for problems: auto (default), always or never", "auto always never"},
+	{"no-pager", 0, NULL, "do not page long output", NULL},
+	{"quiet", 'q', NULL, "print no progress and no confirmation", NULL},
+	{"verbose", 'v', NULL, "also print each write and read-back", NULL},
+	{"help", 'h', NULL, "show help", NULL},
+	{"version", 'V', NULL, "show the version", NULL},
 };
 const size_t global_option_count = ARRAY_SIZE(global_options);
 
-static const struct option_row json_option = {"json", 0, NULL, "print JSON", NULL};
-static const struct option_row dry_run_option = {"dry-run", 'n', NULL,
-	"print the steps, change nothing", NULL};
+const struct option_row answer_options[ANSWER_OPTIONS] = {
+	{"json", 0, NULL, "print JSON", NULL},
+	{"get", 0, "MEMBERS", "print only these members of the JSON, separated by "
+		"commas: a line for each object, with tabs between values", NULL},
+};
+const struct option_row dry_run_option = {"dry-run", 'n', NULL,
+	"print the steps; change nothing", NULL};
 
 const struct command *command_find(const char *name)
 {
 	for (size_t i = 0; i < command_count; i++)
-		if (strcmp(commands[i]->name, name) == 0)
+		if (strcmp(commands[i]->name, name) == 0 ||
+			(commands[i]->alias && strcmp(commands[i]->alias, name) == 0))
 			return commands[i];
 	return NULL;
+}
+
+int fail_unknown_command(const struct invocation *in, const char *word)
+{
+	struct nearest search = nearest_to(word);
+
+	for (size_t i = 0; i < command_count; i++)
+		if (!commands[i]->hidden)
+			nearest_offer(&search, commands[i]->name);
+	if (search.best)
+		return usage(in, "unknown verb '%s'; did you mean %s?", word, search.best);
+	return usage(in, "unknown verb '%s' (%s help lists the verbs)", word, this_program.typed);
+}
+
+const char *command_program(const struct command *command)
+{
+	return command->typed ? "vfctl" : this_program.name;
 }
 
 const char *command_typed(const struct command *command)
@@ -58,21 +85,67 @@ static const struct option_row *find_in(const struct option_row *rows, size_t co
 	return NULL;
 }
 
-/* Before the verb of @command is known its options are those of all its verbs. */
+/*
+ * An option of the command precedes a common one of that name. Before the verb of @command is
+ * known, the options of all its verbs are accepted.
+ */
 static const struct option_row *find_option(const struct command *command, const char *name,
 	size_t len)
 {
-	const struct option_row *row = find_in(global_options, global_option_count, name, len);
+	const struct option_row *row = command ? find_in(command->options, command->option_count, name, len)
+					       : NULL;
 
+	if (!row)
+		row = find_in(global_options, global_option_count, name, len);
 	for (const struct command *const *s = command ? command->subs : NULL; s && *s && !row; s++)
 		row = find_option(*s, name, len);
-	if (!row && command)
-		row = find_in(command->options, command->option_count, name, len);
 	if (!row && (!command || command->reads || command->changes))
-		row = find_in(&json_option, 1, name, len);
+		row = find_in(answer_options, ANSWER_OPTIONS, name, len);
 	if (!row && (!command || command->changes))
 		row = find_in(&dry_run_option, 1, name, len);
 	return row;
+}
+
+/* Former names of options, which are accepted until the release after the one that renamed them. */
+static const struct {
+	const char *former, *name;
+} renamed[] = {{"despite", "ignore-definitions"}, {"keep", "save-profile"}, {"end", "undo"}};
+
+const struct option_row *command_line_option(const struct command *command, const char *name, size_t len)
+{
+	const struct option_row *row = find_option(command, name, len);
+
+	for (size_t i = 0; i < ARRAY_SIZE(renamed) && !row; i++)
+		if (strlen(renamed[i].former) == len && strncmp(renamed[i].former, name, len) == 0)
+			row = find_option(command, renamed[i].name, strlen(renamed[i].name));
+	return row;
+}
+
+static void offer_options(struct nearest *search, const struct option_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		nearest_offer(search, rows[i].name);
+}
+
+static int fail_unknown_option(const struct invocation *in, const char *word)
+{
+	const struct command *c = in->command;
+	char name[64];
+	struct nearest search;
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+	search = nearest_to(name + strspn(name, "-"));
+	offer_options(&search, global_options, global_option_count);
+	if (c)
+		offer_options(&search, c->options, c->option_count);
+	if (c && (c->reads || c->changes))
+		offer_options(&search, answer_options, ANSWER_OPTIONS);
+	if (c && c->changes)
+		offer_options(&search, &dry_run_option, 1);
+	if (search.best && word[1] == '-')
+		return usage(in, "unknown option %s; did you mean --%s?", name, search.best);
+	return usage(in, "unknown option %s (%s help%s%s lists the options)", word,
+		c ? "vfctl" : this_program.typed, c ? " " : " --all", c ? command_typed(c) : "");
 }
 
 static bool may_repeat(const struct invocation *in, const struct option_row *row)
@@ -82,17 +155,7 @@ static bool may_repeat(const struct invocation *in, const struct option_row *row
 	return repeats && strcmp(repeats, row->name) == 0;
 }
 
-/* "create ", or "" before the command. */
-static const char *typed_blank(const struct invocation *in)
-{
-	static char text[64];
-
-	snprintf(text, sizeof(text), "%s%s", in->command ? command_typed(in->command) : "",
-		in->command ? " " : "");
-	return text;
-}
-
-/* One option at argv[*i], its value perhaps in the next word. */
+/* Parse the option at argv[*i]; its value may be the next word. */
 static int take_option(struct invocation *in, char **argv, int argc, int *i)
 {
 	bool is_long = argv[*i][1] == '-';
@@ -103,10 +166,9 @@ static int take_option(struct invocation *in, char **argv, int argc, int *i)
 	const char *value = "";
 
 	if (is_long ? len > 1 : len == 1)
-		row = find_option(in->command, name, len);
+		row = command_line_option(in->command, name, len);
 	if (!row)
-		return usage(in, "unknown option %s (%s %s--help lists them)", argv[*i],
-			in->command ? "vfctl" : this_program.typed, typed_blank(in));
+		return fail_unknown_option(in, argv[*i]);
 	if (!row->arg && equals)
 		return usage(in, "--%s takes no value", row->name);
 	if (row->arg && equals)
@@ -128,6 +190,7 @@ static int take_option(struct invocation *in, char **argv, int argc, int *i)
 static int take_sub(struct invocation *in, const char *word)
 {
 	const struct command *const *sub = in->command->subs;
+	struct nearest search = nearest_to(word);
 	char names[256] = "";
 
 	for (; *sub && strcmp((*sub)->name, word) != 0; sub++)
@@ -142,7 +205,11 @@ static int take_sub(struct invocation *in, const char *word)
 		if (strcmp(this_program.delegates[i].command, in->command->name) == 0)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), ", %s",
 				this_program.delegates[i].argument);
-	return usage(in, "'%s' is not one of: %s", word, names);
+	for (sub = in->command->subs; *sub; sub++)
+		nearest_offer(&search, (*sub)->name);
+	if (search.best)
+		return usage(in, "unknown verb '%s'; did you mean %s?", word, search.best);
+	return usage(in, "unknown verb '%s'; known are %s", word, names);
 }
 
 static int take_word(struct invocation *in, const char *word)
@@ -150,8 +217,7 @@ static int take_word(struct invocation *in, const char *word)
 	if (!in->command) {
 		in->command = command_find(word);
 		if (!in->command)
-			return usage(in, "unknown command '%s' (%s --help lists them)", word,
-				this_program.typed);
+			return fail_unknown_command(in, word);
 		return 0;
 	}
 	if (in->command->subs)
@@ -181,13 +247,13 @@ bool command_line_wants_json(int argc, char **argv)
 
 int command_line_read(struct invocation *in, int argc, char **argv)
 {
-	bool only_words = false;
+	bool only_text = false;
 	int status = 0;
 
 	for (int i = 1; i < argc && status == 0; i++) {
-		if (!only_words && strcmp(argv[i], "--") == 0)
-			only_words = true;
-		else if (!only_words && is_option(argv[i]))
+		if (!only_text && strcmp(argv[i], "--") == 0)
+			only_text = true;
+		else if (!only_text && is_option(argv[i]))
 			status = take_option(in, argv, argc, &i);
 		else
 			status = take_word(in, argv[i]);
@@ -202,8 +268,8 @@ int command_line_check(const struct invocation *in)
 {
 	for (size_t i = 0; i < in->option_count; i++)
 		if (!find_option(in->command, in->options[i].name, strlen(in->options[i].name)))
-			return usage(in, "unknown option --%s (vfctl %s --help lists them)",
-				in->options[i].name, command_typed(in->command));
+			return usage(in, "--%s is not an option of vfctl %s", in->options[i].name,
+				command_typed(in->command));
 	if (in->command->subs || in->arg_count < in->command->min_args + in->command->sub)
 		return usage(in, "needs: vfctl %s %s", command_typed(in->command), in->command->args);
 	return 0;

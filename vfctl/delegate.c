@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Commands that another program carries out: vfctl-bench, which is a package of its own. */
+/* Commands that another program carries out: vfctl-bench, which is a separate package. */
 #include "delegate.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "main.h"
 
-/* What follows an option takes part in it. */
+/* Whether the word after an option belongs to it. */
 static bool takes_next(const char *option)
 {
 	bool is_long = option[1] == '-';
@@ -25,7 +25,7 @@ static bool takes_next(const char *option)
 	return false;
 }
 
-/* The first word behind argv[at] that is no option of all commands; 0: there is none. */
+/* The first word after argv[at] that is not a common option; 0 if there is none. */
 static size_t next_word(char **argv, size_t at)
 {
 	for (at++; argv[at]; at++) {
@@ -51,8 +51,8 @@ static const struct delegate *find_delegate(const char *command, const char *arg
 	return NULL;
 }
 
-/* Beside this program, wherever that is: PATH is not asked, as root runs this. */
-static bool find_program(char *buf, size_t size)
+/* In the directory of this program: PATH is not used, because root runs this. */
+bool delegate_path(char *buf, size_t size)
 {
 	ssize_t n = readlink("/proc/self/exe", buf, size - 1);
 	char *slash;
@@ -70,7 +70,7 @@ static int start_program(struct invocation *in, char **argv)
 	char path[4096];
 	int error = ENOENT;
 
-	if (find_program(path, sizeof(path))) {
+	if (delegate_path(path, sizeof(path))) {
 		execv(path, argv);
 		error = errno;
 	}

@@ -4,7 +4,9 @@
 
 #include "command.h"
 
-/* Become vfctl-bench if it carries out this command line (struct program). */
+/* The path of vfctl-bench; false: it cannot be determined. */
+bool delegate_path(char *buf, size_t size);
+/* Execute vfctl-bench if it carries out this command line (struct program). */
 int start_delegate(struct invocation *in, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The guests of a folder: plan --batch, define --batch. */
+/* The guests in a directory: plan --batch, define --batch. */
 #include "guest_list.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@ void guest_list_clear(struct guest_list *list)
 	*list = (struct guest_list){0};
 }
 
-/* One value of theirs that each must have alone, formatted; NULL: none. */
+/* A value that must be unique but that two guests share, as text; NULL: none. */
 static const char *shared_value(const struct vfctl_guest *a, const struct vfctl_guest *b,
 	char text[VFCTL_GUID_TEXT])
 {
@@ -45,13 +45,14 @@ static int check_twin(struct invocation *in, const char *path, const struct vfct
 	const char *value = shared_value(before, now, text);
 
 	if (strcmp(before->name, now->name) == 0)
-		return usage(in, "%s: a guest called %s was read before; names must differ", path,
+		return usage(in, "%s: another file of this directory has a guest %s as well; give each "
+			"guest its own name", path,
 			now->name);
-	return value ? usage(in, "%s: guest %s has %s, and so has %s; change it in one of them, or "
-		"leave it out", path, now->name, value, before->name) : 0;
+	return value ? usage(in, "%s: guests %s and %s have the same %s; change it in one of them, or "
+		"remove it", path, now->name, value, before->name) : 0;
 }
 
-/* @name NULL: @path is the file's; else it is of that folder. */
+/* @name NULL: @path is the file; else @name is a file in the directory @path. */
 static int add_file(struct invocation *in, const char *path, const char *dir, const char *name,
 	struct guest_list *list)
 {
@@ -84,7 +85,7 @@ static int is_yaml(const struct dirent *entry)
 		(strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
 }
 
-/* In the order of their names, so that the same folder gives the same plan. */
+/* In the order of their names, so that the same directory gives the same plan. */
 int guest_list_read(struct invocation *in, const char *dir, struct guest_list *list)
 {
 	_free_ struct dirent **entries = NULL;
@@ -96,7 +97,7 @@ int guest_list_read(struct invocation *in, const char *dir, struct guest_list *l
 	if (n == 0)
 		r = usage(in, "%s holds no *.yaml", dir);
 	if (n > GUESTS_MAX)
-		r = usage(in, "%s holds %d guests; %d at most are planned at once", dir, n,
+		r = usage(in, "%s holds %d guests, but at most %d can be planned at once", dir, n,
 			GUESTS_MAX);
 	for (int i = 0; i < n; i++) {
 		_free_ struct dirent *entry = entries[i];

@@ -11,9 +11,9 @@ struct guest_list {
 };
 
 void guest_list_clear(struct guest_list *list);
-/* These return 0, or the exit status, the reason printed. */
+/* These return 0, or the exit status after they printed the reason. */
 int guest_list_add(struct invocation *in, const char *path, struct guest_list *list);
-/* All *.yaml of a folder. */
+/* Read all *.yaml of a directory. */
 int guest_list_read(struct invocation *in, const char *dir, struct guest_list *list);
 
 #endif

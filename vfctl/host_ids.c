@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "host_ids.h"
 #include "main.h"
+#include "core/apply.h"
 #include "core/host.h"
 
 #include <errno.h>
@@ -26,8 +27,8 @@ int host_ids_try(struct invocation *in, struct host_ids *ret)
 	r = vfctl_host_ids_open(in->ctx, NULL, false, &ret->spec, &ret->ids);
 	if (r == 0)
 		return 0;
-	ret->words = r == -ENOMEM ? NULL : strdup(vfctl_ctx_error(in->ctx));
-	if (!ret->words)
+	ret->message = r == -ENOMEM ? NULL : strdup(vfctl_ctx_error(in->ctx));
+	if (!ret->message)
 		return fail(in, -ENOMEM);
 	ret->error = r;
 	return 0;
@@ -35,7 +36,7 @@ int host_ids_try(struct invocation *in, struct host_ids *ret)
 
 void host_ids_close(struct host_ids *h)
 {
-	free(h->words);
+	free(h->message);
 	vfctl_ids_close(h->ids);
 	vfctl_host_spec_free(h->spec);
 	*h = (struct host_ids){0};
@@ -76,13 +77,26 @@ int check_after_change(struct invocation *in, const struct vfctl_host_spec *spec
 	return status;
 }
 
+/* The subnet manager comes first: the command may need the ports that it then serves. */
+static int write_partitions(struct invocation *in, const struct vfctl_host_spec *spec)
+{
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	int r = 0;
+
+	if (spec->subnet.runs == VFCTL_SUBNET_HERE)
+		r = vfctl_partitions_plan(in->ctx, spec, NULL, &change);
+	return r < 0 || !change ? r : vfctl_change_run(in->ctx, change);
+}
+
 int run_after_change(struct invocation *in, const struct vfctl_host_spec *spec)
 {
 	_free_ char *said = NULL;
-	int r = vfctl_host_spec_after_change(in->ctx, spec, &said);
+	int r = write_partitions(in, spec);
 
+	if (r == 0)
+		r = vfctl_host_spec_after_change(in->ctx, spec, &said);
 	if (r < 0)
-		warn("%s; the change itself is made", vfctl_ctx_error(in->ctx));
+		warn("%s; the change itself is done", vfctl_ctx_error(in->ctx));
 	return r < 0 ? EXIT_PARTLY : EXIT_DONE;
 }
 

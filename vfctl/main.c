@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -12,13 +12,14 @@
 #include "main.h"
 #include "progress.h"
 #include "result.h"
+#include "terminal.h"
 #include "core/host.h"
 
 static struct vfctl_ctx *signal_ctx;
 
 /* ---- warnings ---- */
 
-/* Kept for the JSON answer. */
+/* Stored for the JSON answer. */
 static struct {
 	char **v;
 	size_t count;
@@ -45,11 +46,11 @@ static void forget_warnings(void)
 
 /* ---- messages ---- */
 
-/* One line, whatever the names in it hold. */
-static void print_message(const char *before, const char *text)
+/* Print one line, whatever the names in it contain. */
+static void print_message(enum color color, const char *before, const char *text)
 {
 	progress_hide();
-	fputs(before, stderr);
+	fprintf(stderr, "%s%s%s", color_begin(stderr, color), before, color_end(stderr, color));
 	put_clean(stderr, text);
 	putc('\n', stderr);
 	progress_go_on();
@@ -62,10 +63,10 @@ static void print_failure(const struct invocation *in, const char *text)
 	snprintf(before, sizeof(before), "vfctl: %s%s", in->command ? command_typed(in->command) : "",
 		in->command ? ": " : "");
 	fflush(stdout);
-	print_message(before, text);
+	print_message(COLOR_BAD, before, text);
 }
 
-/* And the same as JSON for who reads that. */
+/* Print it also as JSON if that was requested. */
 static int complain_vfctl(const struct invocation *in, const char *text, int error, int status)
 {
 	const char *code = strerrorname_np(abs(error));
@@ -76,22 +77,22 @@ static int complain_vfctl(const struct invocation *in, const char *text, int err
 	return status;
 }
 
-void complain_about(const struct invocation *in, const char *what, const char *words)
+void complain_about(const struct invocation *in, const char *what, const char *message)
 {
 	char text[2048];
 
-	snprintf(text, sizeof(text), "%s: %s", what, words);
+	snprintf(text, sizeof(text), "%s: %s", what, message);
 	print_failure(in, text);
 }
 
 int fail(const struct invocation *in, int error)
 {
-	const char *words = vfctl_ctx_error(in->ctx);
+	const char *message = vfctl_ctx_error(in->ctx);
 	int status = error == -ESTALE || vfctl_ctx_unfinished(in->ctx) ? EXIT_PARTLY
-		: vfctl_ctx_mistaken(in->ctx)			       ? EXIT_USAGE
+		: vfctl_ctx_usage_error(in->ctx)			       ? EXIT_USAGE
 								       : EXIT_FAILED;
 
-	return complain_vfctl(in, *words ? words : strerror(-error), error, status);
+	return complain_vfctl(in, *message ? message : strerror(-error), error, status);
 }
 
 int fail_as(const struct invocation *in, int status, int error, const char *fmt, ...)
@@ -117,7 +118,7 @@ void warn(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	keep_warning(text);
-	print_message("warning: ", text);
+	print_message(COLOR_WARN, "warning: ", text);
 }
 
 void say_clean(const char *fmt, ...)
@@ -128,7 +129,7 @@ void say_clean(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	print_message("", text);
+	print_message(COLOR_NONE, "", text);
 }
 
 static void print_log(void *data, enum vfctl_log_level level, const char *text)
@@ -142,7 +143,10 @@ static void print_log(void *data, enum vfctl_log_level level, const char *text)
 		return;
 	if (level == VFCTL_LOG_WARNING)
 		keep_warning(text);
-	print_message(level == VFCTL_LOG_WARNING ? "warning: " : "", text);
+	if (level == VFCTL_LOG_WARNING)
+		print_message(COLOR_WARN, "warning: ", text);
+	else
+		print_message(COLOR_NONE, "", text);
 }
 
 static void on_signal(int number)
@@ -180,10 +184,10 @@ static int fill_warnings(struct out *out, const void *of)
 const struct member answer_warnings[] = {
 	FILL_EACH("warnings", fill_warnings, MEMBER_TEXT, "warnings, as on standard error"), END};
 
-/* The JSON answer of a change: what would be done, or what was. */
+/* The JSON answer of a change: its steps, before or after they were carried out. */
 struct change_view {
 	const struct vfctl_change *change;
-	const struct change_result *result; /* NULL: it is about no VF and no domain */
+	const struct change_result *result; /* NULL: it concerns no VF and no domain */
 };
 
 #define OF struct change_view
@@ -230,7 +234,7 @@ static void print_done(struct invocation *in, const struct vfctl_change *change)
 	struct change_view view = {.change = change};
 	struct change_result result;
 
-	vfctl_ctx_set_log(in->ctx, NULL, NULL); /* its warnings were given */
+	vfctl_ctx_set_log(in->ctx, NULL, NULL); /* its warnings were already printed */
 	if (change_result_read(in, change, &result) == 0)
 		view.result = &result;
 	answer_put(in->out, NULL, answer_change_done, &view);
@@ -266,7 +270,7 @@ int run_change(struct invocation *in, struct vfctl_change *planned, const char *
 		out_line(in->out, "%s", result ? result : done);
 	if (!pending)
 		return EXIT_DONE;
-	/* The host is not yet as asked, and no script may take it for that. */
+	/* The host is not yet as requested, and the exit status must show that. */
 	warn("%s", pending);
 	return EXIT_DRIFT;
 }
@@ -274,27 +278,24 @@ int run_change(struct invocation *in, struct vfctl_change *planned, const char *
 static int set_timeout(struct invocation *in)
 {
 	unsigned seconds = 0;
-	int status = option_seconds(in, "timeout", 1, 3600, &seconds);
+	int status;
+
+	/* The verb may have its own option of that name, with another meaning. */
+	for (size_t i = 0; i < in->command->option_count; i++)
+		if (strcmp(in->command->options[i].name, "timeout") == 0)
+			return 0;
+	status = option_seconds(in, "timeout", 1, 3600, &seconds);
 
 	if (status == 0 && seconds)
 		vfctl_ctx_set_write_timeout_ms(in->ctx, seconds * 1000);
 	return status;
 }
 
-#define WIDTH_USUAL 80
-
-/* What COLUMNS says, else the terminal; where neither is known, what fits most of them. */
-static unsigned find_width(void)
+/* Lists are sent through the pager; the output of changes, and endless output, is not. */
+static void begin_paged(void)
 {
-	const char *columns = getenv("COLUMNS");
-	unsigned long said = columns ? strtoul(columns, NULL, 10) : 0;
-	struct winsize size;
-
-	if (said && said <= UINT16_MAX)
-		return (unsigned)said;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-		return size.ws_col;
-	return WIDTH_USUAL;
+	progress_stop();
+	terminal_start_pager();
 }
 
 static int set_up(struct invocation *in)
@@ -304,12 +305,14 @@ static int set_up(struct invocation *in)
 	const char *temp_dir = getenv("TMPDIR");
 	int r;
 
-	out_set_width(in->out, find_width());
+	out_set_width(in->out, terminal_width());
 	vfctl_ctx_set_log(in->ctx, print_log, in);
 	if (!in->quiet && !in->json && !in->command->waits && progress_start()) {
 		vfctl_ctx_set_progress(in->ctx, progress_doing, NULL);
 		out_set_start(in->out, progress_stop);
 	}
+	if (in->command->reads && !in->command->waits && !in->json)
+		out_set_start(in->out, begin_paged);
 	if (set_timeout(in))
 		return EXIT_USAGE;
 	if (state && vfctl_ctx_set_state_path(in->ctx, state) < 0)
@@ -322,10 +325,25 @@ static int set_up(struct invocation *in)
 	return r < 0 ? fail(in, r) : 0;
 }
 
+static int set_get(struct invocation *in)
+{
+	int status;
+
+	if (in->json)
+		return usage(in, "--get prints text and cannot be combined with --json");
+	status = answer_set_get(in, (char *)option_of(in, "get"));
+	in->json = true; /* as text: see out_set_get() */
+	return status;
+}
+
 static int run_vfctl(struct invocation *in)
 {
 	int status;
 
+	if (!terminal_set_color(option_of(in, "color")))
+		return usage(in, "--color must be auto, always or never, not '%s'", option_of(in, "color"));
+	if (option_of(in, "no-pager"))
+		terminal_forbid_pager();
 	if (option_of(in, "version")) {
 		printf("%s " VFCTL_VERSION "\n", this_program.name);
 		return EXIT_DONE;
@@ -334,14 +352,16 @@ static int run_vfctl(struct invocation *in)
 		if (in->command)
 			print_command_help(in->command);
 		else
-			print_help();
+			print_help(true);
 		return EXIT_DONE;
 	}
 	if (!in->command) {
-		print_help();
+		print_help(false);
 		return EXIT_USAGE;
 	}
 	status = command_line_check(in);
+	if (!status && option_of(in, "get"))
+		status = set_get(in);
 	if (!status)
 		status = set_up(in);
 	if (status)
@@ -353,7 +373,9 @@ static int run_vfctl(struct invocation *in)
 	return status;
 }
 
-/* A caller may leave them ignored or blocked; children could not be awaited then. */
+/*
+ * The caller may have left them ignored or blocked; then this process could not wait for children.
+ */
 static void reset_signals(void)
 {
 	sigset_t mask;
@@ -367,6 +389,32 @@ static void reset_signals(void)
 	sigprocmask(SIG_UNBLOCK, &mask, NULL);
 }
 
+/* For example after `vfctl list | head`. */
+static bool reader_left(void)
+{
+	struct pollfd fd = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&fd, 1, 0) == 1 && (fd.revents & POLLERR);
+}
+
+/* A user may quit the pager early: that is not an error. */
+static int end_output(const struct invocation *in, int status)
+{
+	bool written = out_close(in->out);
+	char text[256];
+
+	if (!terminal_end_pager(text, sizeof(text)))
+		fprintf(stderr, "vfctl: %s; without a pager: vfctl --no-pager\n", text);
+	else if (!written && !terminal_is_paged() && !in->made && reader_left())
+		return status != EXIT_DONE ? status : EXIT_FAILED;
+	else if (!written && !terminal_is_paged())
+		fprintf(stderr, "vfctl: cannot write the output%s\n",
+			in->made && status == EXIT_DONE ? "; the change is done" : "");
+	else
+		return status;
+	return status != EXIT_DONE ? status : in->made ? EXIT_PARTLY : EXIT_FAILED;
+}
+
 int main(int argc, char **argv)
 {
 	struct invocation in = {0};
@@ -374,7 +422,7 @@ int main(int argc, char **argv)
 
 	reset_signals();
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a limit on files' sizes is told as EFBIG */
+	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is reported as EFBIG */
 	in.out = out_new(stdout);
 	if (!in.out || vfctl_ctx_new(&in.ctx) < 0) {
 		out_close(in.out);
@@ -389,11 +437,7 @@ int main(int argc, char **argv)
 			status = run_vfctl(&in);
 	}
 	progress_stop();
-	if (!out_close(in.out)) {
-		fprintf(stderr, "vfctl: the output could not be written%s\n",
-			in.made && status == EXIT_DONE ? "; what was asked is done" : "");
-		status = status != EXIT_DONE ? status : in.made ? EXIT_PARTLY : EXIT_FAILED;
-	}
+	status = end_output(&in, status);
 	vfctl_ctx_free(in.ctx);
 	forget_warnings();
 	return status;

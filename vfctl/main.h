@@ -6,16 +6,16 @@
 #include "core/hypervisor.h"
 
 /*
- * The host the program works on when --host is not given: the running kernel in vfctl,
- * the simulator in the program that the tests run. Each links its own.
+ * Open the default host, without --host: the running kernel in vfctl, the simulator in the test
+ * program. Each program links its own function.
  */
 int main_open_host(struct vfctl_ctx *ctx);
 
-/* The same of libvirt; @uri NULL: the system's. As vfctl_libvirt_open(). */
+/* Do this for libvirt; @uri NULL: the system's. As vfctl_libvirt_open(). */
 int main_open_hypervisor(struct vfctl_ctx *ctx, const char *uri,
 	struct vfctl_hypervisor **ret_hypervisor);
 
-/* The program that carries out `vfctl bench`, in the directory of this one. */
+/* The program that carries out `vfctl bench`, in the same directory. */
 extern const char main_bench_program[];
 
 #endif

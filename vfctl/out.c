@@ -7,8 +7,8 @@
 
 #include "core/cleanup.h"
 
-#define COLUMNS_MAX 40 /* of a table */
-#define GAP 2 /* blanks between columns */
+#define COLUMNS_MAX 40 /* largest number of columns of a table */
+#define GAP 2 /* spaces between columns */
 
 struct out *out_new(FILE *file)
 {
@@ -45,6 +45,8 @@ bool out_close(struct out *out)
 		return false;
 	good = fflush(out->file) == 0 && !ferror(out->file) && !out->failed;
 	free(out->cells);
+	for (size_t i = 0; i < out->get_count; i++)
+		free(out->get[i].value);
 	free(out);
 	return good;
 }
@@ -104,6 +106,30 @@ bool is_clean(const char *text)
 	return true;
 }
 
+void out_paint(struct out *out, enum color color, size_t len)
+{
+	out->color = color;
+	out->color_len = len;
+}
+
+/* Print a line whose first bytes may have a colour. */
+static void put_painted(struct out *out, char *text)
+{
+	size_t len = strnlen(text, out->color_len);
+	char after = text[len];
+
+	if (out->color) {
+		text[len] = '\0';
+		fputs(color_begin(out->file, out->color), out->file);
+		put_clean(out->file, text);
+		fputs(color_end(out->file, out->color), out->file);
+		text[len] = after;
+		text += len;
+	}
+	out_paint(out, COLOR_NONE, 0);
+	put_clean(out->file, text);
+}
+
 void out_line(struct out *out, const char *fmt, ...)
 {
 	_free_ char *text = NULL;
@@ -115,11 +141,11 @@ void out_line(struct out *out, const char *fmt, ...)
 	va_end(args);
 	out_begin(out);
 	if (text)
-		put_clean(out->file, text);
+		put_painted(out, text);
 	putc('\n', out->file);
 }
 
-/* Columns that put_clean() fills. */
+/* Number of columns of the output of put_clean(). */
 static size_t width_of(const char *text)
 {
 	size_t n = 0;
@@ -133,8 +159,8 @@ static size_t width_of(const char *text)
 }
 
 /*
- * Bytes of @text that go on a line of @room columns, of which the first @label are not broken. A
- * word may be longer.
+ * Number of bytes of @text that fit on a line of @room columns; the first @label bytes are not
+ * broken. A single word may be longer.
  */
 static size_t fold_at(const char *text, size_t label, size_t room)
 {
@@ -143,7 +169,7 @@ static size_t fold_at(const char *text, size_t label, size_t room)
 	while (text[at] && (columns <= room || !(blank || comma))) {
 		size_t len = text_character(text + at);
 
-		/* A blank may stand behind the last column, a comma must fit. */
+		/* A space may be beyond the last column, a comma must not. */
 		if (columns <= label)
 			;
 		else if (text[at] == ' ')
@@ -185,7 +211,7 @@ static void add_cell(struct out *out, char *text)
 {
 	if (out->cell_count == out->cell_room) {
 		size_t room = out->cell_room ? out->cell_room * 2 : 256;
-		char **bigger = reallocarray(out->cells, room, sizeof(*bigger));
+		struct cell *bigger = reallocarray(out->cells, room, sizeof(*bigger));
 
 		if (!bigger) {
 			free(text);
@@ -195,7 +221,7 @@ static void add_cell(struct out *out, char *text)
 		out->cells = bigger;
 		out->cell_room = room;
 	}
-	out->cells[out->cell_count++] = text;
+	out->cells[out->cell_count++] = (struct cell){text, out->color};
 }
 
 void out_table(struct out *out, unsigned indent, const char *const *headings, size_t columns)
@@ -237,7 +263,9 @@ static void print_cell(struct out *out, const char *text)
 	size_t width = width_of(text), least = out->widths[column];
 
 	out_begin(out);
+	fputs(color_begin(out->file, out->color), out->file);
 	put_clean(out->file, text);
+	fputs(color_end(out->file, out->color), out->file);
 	if (column == out->columns - 1)
 		putc('\n', out->file);
 	else
@@ -263,11 +291,12 @@ void out_cell(struct out *out, const char *fmt, ...)
 		print_cell(out, text);
 	else
 		add_cell(out, steal(text));
+	out_paint(out, COLOR_NONE, 0);
 }
 
 /* ---- tables that fit ---- */
 
-static char **row_at(const struct out *out, size_t row)
+static struct cell *row_at(const struct out *out, size_t row)
 {
 	return out->cells + row * out->columns;
 }
@@ -281,7 +310,7 @@ static size_t row_count(const struct out *out)
 static void measure_out(const struct out *out, size_t *width)
 {
 	for (size_t i = 0; i < out->cell_count; i++) {
-		size_t w = width_of(out->cells[i]);
+		size_t w = width_of(out->cells[i].text);
 
 		if (w > width[i % out->columns])
 			width[i % out->columns] = w;
@@ -300,7 +329,7 @@ static size_t excess(const struct out *out, const size_t *width)
 static bool is_empty(const struct out *out, size_t column)
 {
 	for (size_t row = out->headed; row < row_count(out); row++)
-		if (strcmp(row_at(out, row)[column], "-") != 0)
+		if (strcmp(row_at(out, row)[column].text, "-") != 0)
 			return false;
 	return true;
 }
@@ -310,7 +339,7 @@ static size_t longest_word(const struct out *out, size_t column)
 	size_t most = 0;
 
 	for (size_t row = 0; row < row_count(out); row++)
-		for (const char *c = row_at(out, row)[column]; *c; c += strspn(c, " ")) {
+		for (const char *c = row_at(out, row)[column].text; *c; c += strspn(c, " ")) {
 			size_t len = strcspn(c, " ");
 
 			most = len > most ? len : most;
@@ -324,7 +353,7 @@ static bool wraps(const struct out *out, size_t column)
 	return out->give[column] == OUT_WRAPS || out->give[column] == OUT_WRAPS_SOON;
 }
 
-/* The widest column that wraps and was not narrowed yet; -1: none. */
+/* The widest column that wraps and was not narrowed yet; -1 if there is none. */
 static int widest_out(const struct out *out, const size_t *width, const bool *done)
 {
 	int best = -1;
@@ -349,7 +378,7 @@ static void narrow_out(const struct out *out, size_t *width)
 	}
 }
 
-/* Columns of orders @from to @to are left out until the rest fits in widths of @tight. */
+/* Omit columns of orders @from to @to until the rest fits with the widths @tight. */
 static void leave_out(const struct out *out, int from, int to, size_t *tight, size_t *width)
 {
 	for (int order = from; order <= to; order++)
@@ -376,7 +405,7 @@ static void fit(const struct out *out, size_t *width)
 	narrow_out(out, width);
 }
 
-/* End @text where it fits into @width, at a blank, if need be; returns what comes behind. */
+/* Truncate @text at @width, at a space if possible; returns the rest. */
 static char *cut(char *text, size_t width)
 {
 	char *at = NULL;
@@ -398,13 +427,14 @@ static char *cut(char *text, size_t width)
 	return at + 1;
 }
 
-/* As many lines as its longest cell needs. */
-static void print_row(const struct out *out, char *const *cells, const size_t *width)
+/* Print as many lines as the longest cell needs. */
+static void print_row(const struct out *out, const struct cell *cells, const size_t *width)
 {
 	char *rest[COLUMNS_MAX];
 	bool more = true;
 
-	memcpy(rest, cells, out->columns * sizeof(*rest));
+	for (size_t i = 0; i < out->columns; i++)
+		rest[i] = cells[i].text;
 	while (more) {
 		size_t blanks = out->indent;
 
@@ -418,7 +448,9 @@ static void print_row(const struct out *out, char *const *cells, const size_t *w
 			more |= *rest[i] != '\0';
 			if (*text)
 				fprintf(out->file, "%*s", (int)blanks, "");
+			fputs(color_begin(out->file, *text ? cells[i].color : COLOR_NONE), out->file);
 			put_clean(out->file, text);
+			fputs(color_end(out->file, *text ? cells[i].color : COLOR_NONE), out->file);
 			blanks = (*text ? 0 : blanks) + width[i] + GAP;
 			blanks -= width_of(text) < blanks ? width_of(text) : blanks;
 		}
@@ -441,6 +473,6 @@ void out_table_end(struct out *out)
 	for (size_t row = 0; row < row_count(out); row++)
 		print_row(out, row_at(out, row), width);
 	for (size_t i = 0; i < out->cell_count; i++)
-		free(out->cells[i]);
+		free(out->cells[i].text);
 	out->cell_count = 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON, written as it comes. */
+/* JSON, written at once. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio_ext.h>
@@ -7,7 +7,7 @@
 
 #include "out_state.h"
 
-/* How much of @text JSON takes as it is. */
+/* The number of bytes of @text that JSON contains unchanged. */
 static size_t plain_span(const char *text)
 {
 	size_t n = 0, len;
@@ -31,13 +31,16 @@ static void put_string(FILE *file, const char *text)
 		else if (c < 0x80)
 			fprintf(file, "\\u%04x", c);
 		else
-			fputs("\\ufffd", file); /* JSON is UTF-8 or it is not JSON */
+			fputs("\\ufffd", file); /* JSON must be UTF-8 */
 		text += len ? len : 1;
 	}
 	putc_unlocked('"', file);
 }
 
-/* Listing thousands of VFs, printf() for each line's blanks is what takes the time. */
+/*
+ * When thousands of VFs are listed, printf() for each line's indentation would take most of the
+ * time.
+ */
 static void indent(const struct out *out)
 {
 	static const char blanks[] = "                                ";
@@ -83,20 +86,29 @@ void out_discard(struct out *out)
 
 void out_open(struct out *out, const char *key, char bracket)
 {
+	if (out->depth == DEPTH_MAX)
+		abort(); /* a programming error: nothing is nested so deeply */
+	out->closing[out->depth] = bracket == '{' ? '}' : ']';
+	if (out->get_count) {
+		out->keys[out->depth++] = key;
+		return;
+	}
 	begin_value(out, key);
 	putc(bracket, out->file);
-	if (out->depth == DEPTH_MAX)
-		abort(); /* a programming error: nothing nests that deep */
-	out->closing[out->depth] = bracket == '{' ? '}' : ']';
 	out->filled[out->depth++] = false;
 }
 
-void out_shut(struct out *out)
+void json_close(struct out *out)
 {
 	bool filled;
 
-	if (!out->depth) /* out_error() ended it */
+	if (!out->depth) /* out_error() has ended it */
 		return;
+	if (out->get_count) {
+		get_close(out);
+		out->answered = !out->depth;
+		return;
+	}
 	filled = out->filled[--out->depth];
 	if (filled && !out->lines) {
 		putc('\n', out->file);
@@ -110,6 +122,10 @@ void out_shut(struct out *out)
 
 void out_str(struct out *out, const char *key, const char *value)
 {
+	if (out->get_count) {
+		get_value(out, key, value);
+		return;
+	}
 	begin_value(out, key);
 	if (value)
 		put_string(out->file, value);
@@ -117,25 +133,36 @@ void out_str(struct out *out, const char *key, const char *value)
 		fputs("null", out->file);
 }
 
+/* Print a number or a boolean; NULL: null. */
+static void put_plain(struct out *out, const char *key, const char *value)
+{
+	if (out->get_count) {
+		get_value(out, key, value);
+		return;
+	}
+	begin_value(out, key);
+	fputs_unlocked(value ? value : "null", out->file);
+}
+
 void out_int(struct out *out, const char *key, int64_t value)
 {
-	begin_value(out, key);
-	fprintf(out->file, "%" PRId64, value);
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	put_plain(out, key, text);
 }
 
 void out_real(struct out *out, const char *key, double value)
 {
-	begin_value(out, key);
-	if (isfinite(value))
-		fprintf(out->file, "%.12g", value);
-	else
-		fputs("null", out->file);
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.12g", value);
+	put_plain(out, key, isfinite(value) ? text : NULL);
 }
 
 void out_bool(struct out *out, const char *key, bool value)
 {
-	begin_value(out, key);
-	fputs(value ? "true" : "false", out->file);
+	put_plain(out, key, value ? "true" : "false");
 }
 
 void out_null(struct out *out, const char *key)
@@ -145,10 +172,10 @@ void out_null(struct out *out, const char *key)
 
 void out_error(struct out *out, const char *message, const char *code, int status)
 {
-	if (out->answered)
+	if (out->answered || out->get_count)
 		return;
 	while (out->depth > 1)
-		out_shut(out);
+		json_close(out);
 	if (!out->depth || out->closing[0] == ']')
 		out_open(out, NULL, '{');
 	out_open(out, "error", '{');
@@ -156,5 +183,5 @@ void out_error(struct out *out, const char *message, const char *code, int statu
 	out_str(out, "code", code);
 	out_int(out, "status", status);
 	while (out->depth)
-		out_shut(out);
+		json_close(out);
 }

@@ -11,12 +11,13 @@
 #include <unistd.h>
 
 #include "out.h"
+#include "terminal.h"
 #include "core/context.h"
 
 #define ERASE "\r\033[K"
-#define WIDTH_USUAL 80 /* where the terminal does not say */
+#define WIDTH_USUAL 80 /* if the terminal does not report its width */
 #define WIDTH_LEAST 20
-#define SECONDS_TEXT 16 /* columns of ", 12345 s" at most */
+#define SECONDS_TEXT 16 /* longest text ", 12345 s" */
 
 static struct {
 	pthread_t painter;
@@ -61,7 +62,7 @@ static void erase(void)
 	progress.shown = false;
 }
 
-/* Once a second, as long as it has lasted for one. */
+/* Update the line every second, after the action has lasted for one. */
 static void *paint_on(void *unused)
 {
 	pthread_mutex_lock(&progress.lock);
@@ -77,7 +78,7 @@ static void *paint_on(void *unused)
 	return NULL;
 }
 
-/* A child of this process has no painter, and must find the lock open. */
+/* A child of this process has no thread for this, and must find the lock free. */
 static void before_fork(void)
 {
 	pthread_mutex_lock(&progress.lock);
@@ -99,7 +100,7 @@ bool progress_start(void)
 	pthread_condattr_t monotonic;
 	sigset_t all, before;
 
-	if (progress.runs || !isatty(STDERR_FILENO))
+	if (progress.runs || !isatty(STDERR_FILENO) || terminal_is_dumb())
 		return progress.runs;
 	progress.since = now_progress().tv_sec;
 	pthread_atfork(before_fork, after_fork, in_child);
@@ -107,11 +108,16 @@ bool progress_start(void)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&progress.wake, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	/* Signals are for the thread that works. */
+	/* Signals are handled by the thread that does the work. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	progress.runs = pthread_create(&progress.painter, NULL, paint_on, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return progress.runs;
+}
+
+bool progress_is_shown(void)
+{
 	return progress.runs;
 }
 

@@ -5,17 +5,19 @@
 #include <stdbool.h>
 
 /*
- * One line at the foot of the terminal while something lasts longer than a second: what is
- * waited for, and for how many seconds. It goes before anything else is printed.
+ * A line at the bottom of the terminal while an action takes longer than a second: what is being
+ * waited for, and for how many seconds. It is erased before anything else is printed.
  */
 
-/* From now on, if standard error is a terminal; false: it is none. */
+/* Start it, if standard error is a terminal; false if it is not. */
 bool progress_start(void);
-/* For good; before output that is not between the two below. */
+/* Whether it was started and not stopped. */
+bool progress_is_shown(void);
+/* Stop it; call this before output that is not between the two calls below. */
 void progress_stop(void);
-/* What is being done: a vfctl_progress_fn. */
+/* Set the current action: a vfctl_progress_fn. */
 void progress_doing(void *data, const char *text);
-/* Whoever prints a line calls this before and that behind; the seconds begin anew. */
+/* Call this before printing a line, and the other function afterwards; the seconds start again. */
 void progress_hide(void);
 void progress_go_on(void);
 

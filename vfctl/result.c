@@ -52,7 +52,7 @@ struct operation_view {
 static const struct member operation_table[] = {
 	FIELD(step, "number of the step that the operation belongs to, from 1"),
 	FIELD_AS("type", op.type, "type of the operation, such as numvfs, vf-attrs or lease "
-		"([change-format.md](change-format.md))", FILLED),
+		"([change-format.md](../dev/change-format.md))", FILLED),
 	FIELD_AS("target", op.target, "object that it changes", FILLED),
 	FIELD_AS("want", op.want, "value that it sets, as the journal stores it"),
 	FIELD_AS("before", op.before, "value before the change"), END};
@@ -93,7 +93,7 @@ static const char *vf_name(const struct result_vf *vf, char *room)
 	return room;
 }
 
-/* An attribute as it is printed everywhere; NULL if the VF has none or its driver does not report it. */
+/* An attribute in its printed form; NULL if the VF has none or its driver does not report it. */
 static const char *attr_text(const struct result_vf *vf, uint32_t bit, char *room)
 {
 	return vfctl_vf_attr_text(vf->attrs, bit, room) ? room : NULL;
@@ -119,7 +119,7 @@ static void print_vf_result(struct out *out, const struct vfctl_pf *pf, const st
 	answer_put(out, NULL, result_vf_table, &(struct result_vf){pf, vf, &vf->attrs});
 }
 
-/* Print the VF @name, unless it is in the list already. */
+/* Print the VF @name, unless it is already in the list. */
 static void print_named(struct invocation *in, const struct vfctl_snapshot *snapshot, const char *name,
 	struct vfctl_bdf **io_list, size_t *io_count)
 {

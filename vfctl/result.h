@@ -6,11 +6,13 @@
 #include "command.h"
 #include "core/snapshot.h"
 
-/* What changes answer. Of a pointer to a struct vfctl_change; answer_steps: it may be NULL. */
+/*
+ * The answers of changes. For a pointer to a struct vfctl_change; with answer_steps it may be NULL.
+ */
 extern const struct member answer_steps[], answer_operations[];
 
 /*
- * What a change was about, as it is afterwards: all VFs of in->result_pf, else those that the
+ * The objects of a change in their state afterwards: all VFs of in->result_pf, else those that the
  * operations of @change and in->result_vfs name; and in->result_domain.
  */
 struct change_result {
@@ -20,10 +22,10 @@ struct change_result {
 	bool has_domain;
 };
 extern const struct member answer_change_result[];
-/* Reads the host again. Below 0: the change is about nothing, or the host cannot be read. */
+/* Read the host again. Negative: the change concerns no object, or the host cannot be read. */
 int change_result_read(struct invocation *in, const struct vfctl_change *change, struct change_result *ret);
 
-/* Of a batch: each of the @count names that has a lease. */
+/* For a batch: each of the @count names that has a lease. */
 struct domains_result {
 	const struct vfctl_snapshot *snapshot;
 	const char *const *names;
@@ -31,7 +33,7 @@ struct domains_result {
 };
 extern const struct member answer_domains[], answer_domain[];
 
-/* Of one PF of several; @after NULL: it was not changed, and no VFs are told. */
+/* One of several PFs; @after NULL: it was not changed, and no VFs are shown. */
 struct pf_result {
 	struct invocation *in;
 	const struct vfctl_snapshot *after;

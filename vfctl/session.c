@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What plan, xml and define share: the guest's file, its template, host.yaml, libvirt. */
+/* Common parts of plan, xml and define: the guest's file, its template, host.yaml, libvirt. */
 #include "session.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ int fail_file(const struct invocation *in, const char *path, int error)
 		strerror(error));
 }
 
-/* That it is not what was meant is the mistake of whoever named it. */
+/* If it has the wrong kind, that is a mistake of the caller. */
 static int fail_named(struct invocation *in, int r)
 {
 	bool mistaken = r == -ENOENT || r == -ENOTDIR || r == -EISDIR || r == -EMEDIUMTYPE ||
@@ -45,7 +45,7 @@ int write_named(struct invocation *in, const char *path, const char *text)
 		fputs(text, out_file(in->out));
 		return EXIT_DONE;
 	}
-	/* What was printed so far comes first, should that be the same place. */
+	/* Earlier output comes first, in case it goes to the same file. */
 	fflush(out_file(in->out));
 	r = vfctl_file_write(in->ctx, path, text, strlen(text));
 	if (r == -ENOENT || r == -ENOTDIR)
@@ -95,11 +95,11 @@ int read_template(struct invocation *in, const struct vfctl_guest *guest, char *
 		return fail(in, r);
 	r = read_named(in, *ret_name, VFCTL_DOMAIN_XML_MAX, ret, &len);
 	if (r == 0 && strlen(*ret) != len)
-		return usage(in, "%s holds a NUL byte: it is no XML", *ret_name);
+		return usage(in, "%s contains a NUL byte, so it is not XML", *ret_name);
 	return r;
 }
 
-/* ---- what the verbs share ---- */
+/* ---- common parts of the verbs ---- */
 
 void close_session(struct session *s)
 {
@@ -111,8 +111,8 @@ void close_session(struct session *s)
 }
 
 /*
- * Plans and XML are made without libvirt too (on a captured host, or where none runs);
- * then other domains' pins are not known, which is said.
+ * Plans and XML can also be made without libvirt (on a captured host, or if it does not run). The
+ * pins of other domains are then unknown, and a warning reports that.
  */
 static int connect_hv(struct invocation *in, struct session *s, bool needed)
 {
@@ -147,6 +147,7 @@ static int read_host(struct invocation *in, struct session *s, struct vfctl_host
 	int r = vfctl_host_spec_read(in->ctx, option_of(in, "host-yaml"), &s->host.spec);
 
 	s->options.spec = s->host.spec;
+	s->options.with_gpus = s->options.with_cards = true;
 	if (r == 0)
 		r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 	if (r == 0 && snapshot->leases_error && !in->quiet)

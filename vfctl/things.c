@@ -43,7 +43,7 @@ const char *thing_member(const struct thing *thing, const char *name)
 	return NULL;
 }
 
-/* ---- making them ---- */
+/* ---- creating them ---- */
 
 static char *copy(struct things *all, const char *text)
 {
@@ -53,7 +53,7 @@ static char *copy(struct things *all, const char *text)
 	return own;
 }
 
-/* Never NULL: when memory is out, one that nobody sees. */
+/* Never NULL: if memory is exhausted, an entry that is not printed. */
 static struct thing *add_thing(struct things *all, const char *kind, const char *key, const char *name)
 {
 	static struct thing nowhere;
@@ -96,13 +96,13 @@ static void put_columns(struct things *all, struct thing *t, const struct column
 	}
 }
 
-static void add_unread(struct things *all, const char *what, const char *words)
+static void add_unread(struct things *all, const char *what, const char *message)
 {
-	if (words)
-		put_thing(all, add_thing(all, "unread", what, what), "words", words);
+	if (message)
+		put_thing(all, add_thing(all, "unread", what, what), "message", message);
 }
 
-/* ---- what there is ---- */
+/* ---- the present state ---- */
 
 static void add_vf(struct things *all, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
@@ -167,7 +167,7 @@ static void add_drift(struct things *all, const struct vfctl_declared_pf *pf)
 	t->address = pf->address[0] ? copy(all, pf->address) : NULL;
 	put_thing(all, t, "state", pf->spec->unmanaged ? "not managed" : pf->error ? "not possible"
 		: declared_differs(pf) ? "differs" : "as declared");
-	put_thing(all, t, "words", pf->error ? pf->words : pf->change && vfctl_change_count(pf->change)
+	put_thing(all, t, "message", pf->error ? pf->message : pf->change && vfctl_change_count(pf->change)
 		? vfctl_change_describe(pf->change, 0) : pending);
 	put_thing(all, t, "kept", pf->kept);
 }
@@ -190,12 +190,12 @@ static void add_findings(struct invocation *in, struct things *all,
 		t = add_thing(all, "finding", key, f->domain);
 		t->address = f->vf[0] ? copy(all, f->vf) : NULL;
 		put_thing(all, t, "finding", vfctl_finding_name(f->kind));
-		put_thing(all, t, "words", f->words);
+		put_thing(all, t, "message", f->message);
 		put_thing(all, t, "remedy", f->remedy);
 	}
 }
 
-/* Changes of guests wait for libvirt here: it is not called. */
+/* Changes of guests are listed as waiting, because libvirt is not called here. */
 static void add_changes(struct invocation *in, struct things *all)
 {
 	static const struct vfctl_recover_options look = {.dry_run = true};
@@ -211,8 +211,8 @@ static void add_changes(struct invocation *in, struct things *all)
 
 		snprintf(number, sizeof(number), "%lld", (long long)c->id);
 		t = add_thing(all, "change", number, c->story);
-		put_thing(all, t, "state", c->outcome == VFCTL_RECOVERED_GOES_ON ? "goes on"
-									: "cut short");
+		put_thing(all, t, "state", c->outcome == VFCTL_RECOVERED_GOES_ON ? "in progress"
+									: "interrupted");
 		snprintf(number, sizeof(number), "%lld", (long long)c->pid);
 		put_thing(all, t, "pid", number);
 	}

@@ -7,19 +7,20 @@
 #include "core/watch.h"
 
 /*
- * What monitor tells of, at one moment: PFs, VFs, domains, drift, findings, open changes, and
- * what could not be read; each with members in words, so that two moments can be compared.
+ * The objects that monitor reports, at one point in time: PFs, VFs, domains, drift, findings, open
+ * changes, and what could not be read. Each has members as text, so that two states can be
+ * compared.
  */
 #define THING_MEMBERS 12
 
 struct thing {
 	const char *kind;    /* "pf", "vf", "domain", "drift", "finding", "change", "unread" */
-	char *key;	     /* which one of its kind: the same at another moment */
-	char *name;	     /* as a person calls it */
+	char *key;	     /* identifies it among its kind, also in another state */
+	char *name;	     /* name for messages */
 	char *address;	     /* of a PF or VF; else NULL */
 	struct {
 		const char *name; /* not owned */
-		char *value;	  /* "": it has none */
+		char *value;	  /* "" if it has none */
 	} members[THING_MEMBERS];
 	size_t member_count;
 };
@@ -27,18 +28,21 @@ struct thing {
 struct things {
 	struct thing *v;
 	size_t count, room;
-	bool failed; /* out of memory */
+	bool failed; /* memory was exhausted */
 };
 
 /*
- * Look at the host. Of host.yaml: --host-yaml. 0 or a negative errno with words in the context;
- * what of it can be shown in spite of a failure elsewhere is there, and the rest "unread".
+ * Read the host, with the host.yaml of --host-yaml. 0 or a negative errno with a message; after a
+ * failure it contains what could be read, and "unread" entries for the rest.
  */
 int things_read(struct invocation *in, struct things *ret);
 void things_free(struct things *things);
-/* The same thing; looked for from place @from on, where it mostly is. NULL: it is not there. */
+/*
+ * Find the same object, searching first at position @from, where it usually is. NULL if it does not
+ * exist.
+ */
 const struct thing *things_find(const struct things *things, const struct thing *like, size_t from);
-/* NULL when it has no such member. */
+/* NULL if it has no such member. */
 const char *thing_member(const struct thing *thing, const char *name);
 
 #endif

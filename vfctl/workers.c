@@ -1,26 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "workers.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "progress.h"
+#include "worker_lines.h"
+
+#define LOOK_MS 200 /* longest delay for a signal that arrives just before a wait */
 
 struct worker {
-	pid_t pid; /* 0: not begun, or awaited */
-	int fd;	   /* its outcome comes here */
+	pid_t pid;    /* 0: not started, or already reaped */
+	int fd;	      /* receives its outcome */
+	int question; /* -1, or a socket over which it asks whether to keep its change */
+	bool asks, kept;
+};
+
+struct trial {
+	struct jobs jobs;
+	bool holds; /* each worker waits for the decision */
+	struct worker *v;
+	struct worker_lines *lines; /* NULL: progress is not shown */
 };
 
 void outcome_clear(struct outcome *outcome)
 {
 	free(outcome->pending);
-	free(outcome->words);
+	free(outcome->message);
 	*outcome = (struct outcome){0};
 }
 
@@ -38,19 +50,19 @@ void outcome_fill(struct invocation *in, int error, const struct vfctl_change *c
 	ret->error = error;
 	ret->moved = error == 0 && vfctl_change_moves_ids(change);
 	ret->pending = pending ? strdup(pending) : NULL;
-	ret->words = error < 0 ? strdup(vfctl_ctx_error(in->ctx)) : NULL;
+	ret->message = error < 0 ? strdup(vfctl_ctx_error(in->ctx)) : NULL;
 }
 
-/* ---- the outcome on its way: two numbers, two texts with their NULs ---- */
+/* ---- transfer of the outcome: two numbers, two NUL-terminated texts ---- */
 
-static void send(int fd, const struct outcome *o)
+static void send_outcome(int fd, const struct outcome *o)
 {
 	FILE *file = fdopen(fd, "w");
 
 	if (!file)
 		return;
 	fprintf(file, "%d %d ", o->error, o->moved);
-	fprintf(file, "%s%c%s%c", o->pending ? o->pending : "", 0, o->words ? o->words : "", 0);
+	fprintf(file, "%s%c%s%c", o->pending ? o->pending : "", 0, o->message ? o->message : "", 0);
 	fclose(file);
 }
 
@@ -62,7 +74,7 @@ static char *take_text(FILE *file)
 	return getdelim(&text, &room, '\0', file) > 0 && text[0] ? steal(text) : NULL;
 }
 
-static void receive_worker(int fd, struct outcome *ret)
+static void receive_outcome(int fd, struct outcome *ret)
 {
 	FILE *file = fdopen(fd, "r");
 	int moved = 0;
@@ -70,10 +82,10 @@ static void receive_worker(int fd, struct outcome *ret)
 	if (file && fscanf(file, "%d %d%*1[ ]", &ret->error, &moved) == 2) {
 		ret->moved = moved;
 		ret->pending = take_text(file);
-		ret->words = take_text(file);
+		ret->message = take_text(file);
 	} else {
 		ret->error = -ESTALE;
-		ret->words = strdup("its process was killed; what it left half done: vfctl recover");
+		ret->message = strdup("its process was killed; roll back its change with: vfctl recover");
 	}
 	if (file)
 		fclose(file);
@@ -81,130 +93,289 @@ static void receive_worker(int fd, struct outcome *ret)
 		close(fd);
 }
 
-/* ---- processes ---- */
+/* ---- signals ---- */
 
-static volatile sig_atomic_t last_signal;
+static volatile sig_atomic_t last_signal, to_forward;
 
 static void note_signal(int number)
 {
-	last_signal = number;
+	last_signal = to_forward = number;
 }
 
-static void await_signals(void)
+void note_signals(void)
 {
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 	const struct sigaction action = {.sa_handler = note_signal};
 
-	last_signal = 0;
+	last_signal = to_forward = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		sigaction(numbers[i], &action, NULL);
 }
 
-/* In a group of its own: it hears of a Ctrl-C once, from its parent. */
-static pid_t begin_worker(struct invocation *in, size_t index, struct worker *w,
-	void (*one)(struct invocation *in, void *data, size_t index, struct outcome *ret),
-	void *data)
+int noted_signal(void)
+{
+	return last_signal;
+}
+
+static bool is_cancelled(void)
+{
+	return last_signal && last_signal != SIGUSR1;
+}
+
+static void forward(const struct trial *t)
+{
+	int number = to_forward;
+
+	to_forward = 0;
+	for (size_t i = 0; number && number != SIGUSR1 && i < t->jobs.count; i++)
+		if (t->v[i].pid > 0)
+			kill(t->v[i].pid, number);
+}
+
+/* ---- in the worker ---- */
+
+/* A signal, and the end of the process that asks the user, mean no. */
+static int ask_parent(struct vfctl_ctx *ctx, void *data)
+{
+	struct worker *w = data;
+	struct pollfd answers = {w->question, POLLIN, 0};
+	char answer = 0;
+
+	/* The change had to be planned again after the answer. */
+	if (w->kept)
+		return 0;
+	if (send(w->question, "?", 1, MSG_NOSIGNAL) != 1)
+		return -ECANCELED;
+	while (poll(&answers, 1, LOOK_MS) <= 0)
+		if (vfctl_ctx_is_cancelled(ctx))
+			return -EINTR;
+	w->kept = read(w->question, &answer, 1) == 1 && answer == 'y';
+	return w->kept ? 0 : -ECANCELED;
+}
+
+/* In a separate process group: the parent forwards a Ctrl-C once. */
+static void work(struct trial *t, size_t index, struct worker *w, pid_t parent)
 {
 	static char lines[BUFSIZ];
+	struct invocation *in = t->jobs.in;
 	struct outcome outcome = {0};
-	pid_t parent = getpid(), pid;
-	int fds[2];
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	pid = fork();
-	if (pid != 0) {
-		close(fds[1]);
-		w->fd = fds[0];
-		return pid < 0 ? -errno : pid;
-	}
-	close(fds[0]);
 	setpgid(0, 0);
+	signal(SIGUSR1, SIG_IGN);
 	catch_signals(in->ctx);
-	/* Lines of several workers, each whole. glibc keeps its one byte of a NULL buffer. */
+	/* The other workers must notice the end of the parent, not of this process. */
+	for (size_t i = 0; i < t->jobs.count; i++)
+		if (t->v[i].question >= 0)
+			close(t->v[i].question);
+	worker_lines_enter(t->lines, in->ctx, index);
+	/* Lines of several workers must not mix. glibc uses only one byte of a NULL buffer. */
 	setvbuf(stderr, lines, _IOLBF, sizeof(lines));
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_FAILED);
-	one(in, data, index, &outcome);
+	if (t->holds)
+		vfctl_ctx_set_confirm(in->ctx, ask_parent, w);
+	t->jobs.one(in, t->jobs.data, index, &outcome);
 	fflush(stderr);
-	send(fds[1], &outcome);
+	send_outcome(w->fd, &outcome);
 	_exit(EXIT_DONE);
 }
 
-static void forward(const struct worker *workers, size_t count)
-{
-	int number = last_signal;
+/* ---- processes ---- */
 
-	last_signal = 0;
-	for (size_t i = 0; number && i < count; i++)
-		if (workers[i].pid > 0)
-			kill(workers[i].pid, number);
+static int make_channels(const struct trial *t, int outcome[2], int question[2])
+{
+	if (pipe2(outcome, O_CLOEXEC) < 0)
+		return -errno;
+	if (!t->holds || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, question) == 0)
+		return 0;
+	close(outcome[0]);
+	close(outcome[1]);
+	return -errno;
 }
 
-/* The first that is not awaited yet, by the end of its pipe. */
-static void receive_first(struct worker *workers, size_t count, struct outcome *outcomes)
+static int begin_worker(struct trial *t, size_t index)
 {
-	for (size_t i = 0; i < count; i++)
-		if (workers[i].pid > 0) {
-			receive_worker(workers[i].fd, &outcomes[i]);
-			workers[i].pid = 0;
-			return;
-		}
+	struct worker *w = &t->v[index], own;
+	int outcome[2], question[2] = {-1, -1};
+	pid_t parent = getpid(), pid;
+	int r = make_channels(t, outcome, question);
+
+	if (r < 0)
+		return r;
+	pid = fork();
+	if (pid == 0) {
+		close(outcome[0]);
+		if (t->holds)
+			close(question[0]);
+		own = (struct worker){.fd = outcome[1], .question = question[1]};
+		work(t, index, &own, parent);
+	}
+	r = pid < 0 ? -errno : 0;
+	close(outcome[1]);
+	if (t->holds)
+		close(question[1]);
+	*w = (struct worker){.pid = pid < 0 ? 0 : pid, .fd = outcome[0], .question = question[0]};
+	worker_lines_started(t->lines, index);
+	return r;
 }
 
-/* The end of any of them; its outcome is small and waits in the pipe. */
-static void await_one(struct worker *workers, size_t count, struct outcome *outcomes)
+static void end_worker(struct trial *t, size_t index)
 {
-	for (;;) {
-		pid_t pid = waitpid(-1, NULL, 0);
+	struct worker *w = &t->v[index];
 
-		forward(workers, count);
-		for (size_t i = 0; pid > 0 && i < count; i++)
-			if (workers[i].pid == pid) {
-				receive_worker(workers[i].fd, &outcomes[i]);
-				workers[i].pid = 0;
-				return;
-			}
-		if (pid < 0 && errno != EINTR) {
-			receive_first(workers, count, outcomes);
-			return;
-		}
+	receive_outcome(w->fd, &t->jobs.outcomes[index]);
+	while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	if (w->question >= 0)
+		close(w->question);
+	*w = (struct worker){.question = -1};
+	worker_lines_ended(t->lines, index);
+}
+
+/*
+ * It asks, or has ended: then its question is closed, and its outcome, which is small, is in the
+ * pipe.
+ */
+static void heed(struct trial *t, size_t index, const struct pollfd *outcome, const struct pollfd *question)
+{
+	struct worker *w = &t->v[index];
+	char text;
+
+	if (question->revents && !w->asks && recv(w->question, &text, 1, MSG_DONTWAIT) == 1) {
+		w->asks = true;
+		worker_lines_ended(t->lines, index);
+	} else if (outcome->revents) {
+		end_worker(t, index);
 	}
 }
 
-int workers_run(struct invocation *in, size_t count, size_t at_once,
-	void (*one)(struct invocation *in, void *data, size_t index, struct outcome *ret),
-	void *data, struct outcome *ret_outcomes)
+static size_t count_workers(const struct trial *t, bool asking)
 {
-	_free_ struct worker *workers = calloc(count + 1, sizeof(*workers));
-	size_t running = 0;
-	bool cancelled = false;
+	size_t count = 0;
 
-	if (!workers)
+	for (size_t i = 0; i < t->jobs.count; i++)
+		count += t->v[i].pid > 0 && (asking || !t->v[i].asks);
+	return count;
+}
+
+/* Wait for an event, for at most @ms. */
+static void await_some(struct trial *t, int ms)
+{
+	_free_ struct pollfd *fds = calloc(2 * t->jobs.count + 1, sizeof(*fds));
+
+	if (!fds)
+		return;
+	for (size_t i = 0; i < t->jobs.count; i++) {
+		const struct worker *w = &t->v[i];
+
+		fds[2 * i] = (struct pollfd){w->pid > 0 ? w->fd : -1, POLLIN, 0};
+		fds[2 * i + 1] = (struct pollfd){w->pid > 0 && !w->asks ? w->question : -1, POLLIN, 0};
+	}
+	fds[2 * t->jobs.count] = (struct pollfd){worker_lines_fd(t->lines), POLLIN, 0};
+	forward(t);
+	if (poll(fds, 2 * t->jobs.count + 1, ms) > 0)
+		for (size_t i = 0; i < t->jobs.count; i++)
+			if (t->v[i].pid > 0)
+				heed(t, i, &fds[2 * i], &fds[2 * i + 1]);
+	worker_lines_paint(t->lines);
+}
+
+/* ---- all workers ---- */
+
+static void trial_free(struct trial *t)
+{
+	worker_lines_free(t->lines);
+	free(t->v);
+	free(t);
+}
+
+static int trial_new(const struct jobs *jobs, bool holds, struct trial **ret)
+{
+	struct trial *t = calloc(1, sizeof(*t));
+
+	if (!t)
 		return -ENOMEM;
-	/* Nothing is painted between the lines of the workers; what is buffered must not come twice. */
-	progress_hide();
-	progress_go_on();
-	fflush(NULL);
-	await_signals();
-	for (size_t i = 0; i < count; i++) {
-		for (; running >= at_once; running--)
-			await_one(workers, count, ret_outcomes);
-		cancelled |= last_signal;
-		if (cancelled) {
-			forward(workers, count);
-			ret_outcomes[i] = (struct outcome){.error = -EINTR,
-				.words = strdup("interrupted before it began")};
-			continue;
-		}
-		workers[i].pid = begin_worker(in, i, &workers[i], one, data);
-		if (workers[i].pid > 0)
-			running++;
-		else
-			ret_outcomes[i].error = (int)workers[i].pid;
+	*t = (struct trial){.jobs = *jobs, .holds = holds, .v = calloc(jobs->count + 1, sizeof(*t->v))};
+	if (!t->v) {
+		free(t);
+		return -ENOMEM;
 	}
-	for (; running; running--)
-		await_one(workers, count, ret_outcomes);
+	for (size_t i = 0; i < jobs->count; i++)
+		t->v[i].question = -1;
+	t->lines = worker_lines_new(jobs);
+	*ret = t;
 	return 0;
+}
+
+static void begin_all(struct trial *t)
+{
+	/* Buffered output must not be printed twice. */
+	fflush(NULL);
+	for (size_t i = 0; i < t->jobs.count; i++) {
+		while (count_workers(t, false) >= t->jobs.at_once)
+			await_some(t, LOOK_MS);
+		if (is_cancelled())
+			t->jobs.outcomes[i] = (struct outcome){.error = -EINTR,
+				.message = strdup("interrupted before it began")};
+		else
+			t->jobs.outcomes[i].error = begin_worker(t, i);
+	}
+	while (count_workers(t, false))
+		await_some(t, LOOK_MS);
+}
+
+int workers_run(const struct jobs *jobs)
+{
+	struct trial *t;
+	int r = trial_new(jobs, false, &t);
+
+	if (r < 0)
+		return r;
+	note_signals();
+	begin_all(t);
+	trial_free(t);
+	return 0;
+}
+
+int trial_begin(const struct jobs *jobs, struct trial **ret_trial)
+{
+	struct trial *t;
+	int r = trial_new(jobs, true, &t);
+
+	if (r < 0)
+		return r;
+	begin_all(t);
+	*ret_trial = t;
+	return 0;
+}
+
+bool trial_failed(const struct trial *t)
+{
+	bool failed = is_cancelled();
+
+	for (size_t i = 0; t && i < t->jobs.count; i++) {
+		struct pollfd end = {t->v[i].pid > 0 ? t->v[i].fd : -1, POLLIN, 0};
+
+		failed |= t->jobs.outcomes[i].error < 0 || poll(&end, 1, 0) > 0;
+	}
+	return failed;
+}
+
+void trial_end(struct trial *t, bool keep)
+{
+	if (!t)
+		return;
+	/* The answer informs them; a signal forwarded now would be the second one, which kills. */
+	to_forward = 0;
+	for (size_t i = 0; i < t->jobs.count; i++) {
+		if (t->v[i].question < 0)
+			continue;
+		send(t->v[i].question, keep ? "y" : "n", 1, MSG_NOSIGNAL);
+		t->v[i].asks = false;
+		worker_lines_started(t->lines, i);
+	}
+	while (count_workers(t, true))
+		await_some(t, LOOK_MS);
+	trial_free(t);
 }

@@ -123,7 +123,7 @@ class _Context:
             return number
         ctx = self.pointer
         message = text(lib.vfctl_ctx_error(ctx)) or _os.strerror(-number)
-        raise Error(-number, message, text(lib.vfctl_ctx_remedy(ctx)), bool(lib.vfctl_ctx_mistaken(ctx)),
+        raise Error(-number, message, text(lib.vfctl_ctx_remedy(ctx)), bool(lib.vfctl_ctx_usage_error(ctx)),
                     _listed(lambda i, kind: lib.vfctl_ctx_reason(ctx, i, kind)))
 
 
@@ -351,7 +351,7 @@ class Plan:
         return bool(lib.vfctl_change_moves_ids(self._alive()))
 
     def to_dict(self) -> Dict[str, Any]:
-        """The change in the format of docs/change-format.md."""
+        """The change in the format of docs/dev/change-format.md."""
         ret = ffi.new("char **")
         self._context.check(lib.vfctl_change_json(self._context.pointer, self._alive(), ret))
         found: Dict[str, Any] = _json.loads(taken(ret[0]))
@@ -401,7 +401,7 @@ class Change(Plan):
 
 
 class Guest:
-    """The requirements of a guest: a dict with the keys of guest.yaml (docs/guest.md), or its text."""
+    """The requirements of a guest: a dict with the keys of guest.yaml (docs/reference/guest-yaml.md), or its text."""
 
     def __init__(self, wanted: Union[str, Dict[str, Any]], file: str = "guest.yaml") -> None:
         content = encoded(wanted if isinstance(wanted, str) else _json.dumps(wanted))

@@ -13,17 +13,18 @@ packages_build=(gcc libc6-dev binutils make cmake pkg-config
 	libcurl4-openssl-dev zlib1g-dev libgsl-dev)
 
 # To test: libvirt-dev has brought the schema of domain XML, libxml2-utils the program that checks it;
-# gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. hwloc has
-# lstopo, which draws vfctl topology --svg and --png (that of hwloc-nox draws no PNG). vfctl bench
+# gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. librsvg2-bin has
+# rsvg-convert, which makes the PNG of vfctl topology --png. vfctl bench
 # measures with the four behind python3-jsonschema; that reads the schemas of our JSON answers.
 # abigail-tools compares the library's binary interface with its record; the Python module needs cffi,
-# and mypy checks its annotations. ccache keeps compiled objects for the next clone.
+# and mypy checks its annotations. codespell reads the documentation and the messages. ccache keeps
+# compiled objects for the next clone.
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
-	libwrap0 etcd-client openssl hwloc clang-format python3-jsonschema
+	libwrap0 etcd-client openssl librsvg2-bin clang-format python3-jsonschema
 	sockperf iperf3 iperf qperf procps iproute2 clang
-	abigail-tools python3-cffi mypy ccache)
+	abigail-tools python3-cffi mypy codespell ccache)
 
 # For tests of the full run alone: R and SciPy stand beside the statistics of vfctl bench; clang has the
 # fuzzers' runtime in a package of its own.

@@ -64,7 +64,7 @@ static const char *pf_text(const struct vfctl_declared_pf *pf, const char *key)
 	if (str_eq(key, "address"))
 		return pf->address[0] ? pf->address : NULL;
 	if (str_eq(key, "error"))
-		return pf->words;
+		return pf->message;
 	return str_eq(key, "kept") ? pf->kept : NULL;
 }
 
@@ -74,7 +74,7 @@ static const char *lag_text(const struct vfctl_declared_lag *lag, const char *ke
 		return "lag";
 	if (str_eq(key, "name"))
 		return lag->spec->bond;
-	return str_eq(key, "error") ? lag->words : NULL;
+	return str_eq(key, "error") ? lag->message : NULL;
 }
 
 const char *vfctl_declaration_get(const struct vfctl_declaration *declaration, size_t index,
@@ -91,7 +91,7 @@ const char *vfctl_declaration_get(const struct vfctl_declaration *declaration, s
 		return lag_text(lag, key);
 	if (str_eq(key, "kind") || str_eq(key, "name"))
 		return "host";
-	return str_eq(key, "error") ? declaration->declared->host_words : NULL;
+	return str_eq(key, "error") ? declaration->declared->host_text : NULL;
 }
 
 const struct vfctl_change *vfctl_declaration_change(const struct vfctl_declaration *declaration,
@@ -115,10 +115,10 @@ int vfctl_plan_apply(struct vfctl_session *session, const struct vfctl_declarati
 	const struct vfctl_declared_lag *lag;
 
 	if (!entry_at(declaration, index, &pf, &lag))
-		return ctx_mistake(ctx, -ENOENT, "host.yaml has no entry %zu", index);
+		return ctx_usage_error(ctx, -ENOENT, "host.yaml has no entry %zu", index);
 	if (pf)
 		return vfctl_apply_plan(ctx, spec, pf->index, pf->address, session_ids(session), ret);
 	if (lag)
 		return vfctl_apply_lag_plan(ctx, spec, (size_t)(lag - all->lags), ret);
-	return vfctl_apply_host_plan(ctx, spec, ret);
+	return vfctl_apply_host_plan(ctx, spec, session_ids(session), ret);
 }

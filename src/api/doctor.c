@@ -46,7 +46,7 @@ void vfctl_doctor_free(struct vfctl_doctor *doctor)
 
 const char *vfctl_doctor_get(const struct vfctl_doctor *doctor, size_t index, const char *key)
 {
-	const struct vfctl_ailment *a =
+	const struct vfctl_issue *a =
 		index < doctor->diagnosis->count ? &doctor->diagnosis->v[index] : NULL;
 
 	if (!a)
@@ -87,7 +87,7 @@ int vfctl_plan_fix(struct vfctl_session *session, const struct vfctl_doctor *doc
 	int r;
 
 	if (index >= doctor->diagnosis->count)
-		return ctx_mistake(ctx, -ENOENT, "finding %zu does not exist", index);
+		return ctx_usage_error(ctx, -ENOENT, "finding %zu does not exist", index);
 	r = vfctl_doctor_fix_plan(ctx, &doctor->diagnosis->v[index], dry_run, &change);
 	return plan_made(r, dry_run, change, ret);
 }

@@ -25,7 +25,7 @@ struct option {
 	enum option_type type;
 	size_t at; /* in struct asked */
 	uint32_t least, most;
-	const char *const *words;
+	const char *const *choices;
 	const char *help;
 };
 
@@ -43,7 +43,7 @@ static const struct option table[] = {
 		.help = "\"system\", a URI such as qemu:///system, or none (default)"},
 	{"reserve", CALL_SESSION, OPTION_CPUS, AT(reserve),
 		.help = "CPUs kept for the host, such as 0-1,8"},
-	{"driver", CALL_CREATE, OPTION_WORD, AT(driver), .words = drivers,
+	{"driver", CALL_CREATE, OPTION_WORD, AT(driver), .choices = drivers,
 		.help = "vfio-pci (default), host (the VFs' own driver) or none"},
 	{"keep-identities", CALL_CREATE, OPTION_SWITCH, AT(keep_identities),
 		.help = "keep the MACs and GUIDs that the driver chose"},
@@ -60,6 +60,8 @@ static const struct option table[] = {
 		.help = "change the domain's definition, for its next start"},
 	{"profile", CALL_TUNE, OPTION_TEXT, AT(profile),
 		.help = "a tuning profile: latency, throughput, or one of host.yaml"},
+	{"force", CALL_TUNE, OPTION_SWITCH, AT(force),
+		.help = "set it also if the driver resets the PF while guests use its VFs"},
 	{"template", CALL_DEFINE, OPTION_TEXT, AT(template_name),
 		.help = "domain XML to complete: a path, or the name of an installed template"},
 	{"force", CALL_UNDEFINE, OPTION_SWITCH, AT(force),
@@ -77,7 +79,7 @@ static const struct option table[] = {
 		.help = "number of VFs of the PF, 1 to 64 (default 1)"},
 	{"ensure", CALL_ATTACH, OPTION_SWITCH, AT(ensure),
 		.help = "count the VFs that the domain already has"},
-	{"form", CALL_ATTACH, OPTION_WORD, AT(form), .words = forms,
+	{"form", CALL_ATTACH, OPTION_WORD, AT(form), .choices = forms,
 		.help = "auto (default), interface or hostdev"},
 	{"wait", CALL_DETACH, OPTION_NUMBER, AT(wait_s), .least = 1, .most = 3600,
 		.help = "how long the guest may take to release the device, 1 to 3600 s (default 30)"},
@@ -85,7 +87,7 @@ static const struct option table[] = {
 		.help = "end the lease and remove the metadata; the domain stays"},
 	{"dry-run", CALL_RECOVER, OPTION_SWITCH, AT(dry_run), .help = "only report what would be done"},
 	{"accept", CALL_RECOVER, OPTION_SWITCH, AT(accept),
-		.help = "leave the host as it is, and close the changes"},
+		.help = "accept the host as it is, and close the changes"},
 	{"trust-metadata", CALL_REBUILD, OPTION_SWITCH, AT(trust_metadata),
 		.help = "grant everything that the metadata of the domains asks for"},
 };
@@ -149,7 +151,7 @@ static int fail_key(struct vfctl_ctx *ctx, enum api_call call, const char *key)
 	_buf_ struct buf names = {0};
 
 	list_keys(call, &names);
-	return ctx_mistake(ctx, -EINVAL, "'%s' is not an option of %s; it takes %s", key, call_name(call),
+	return ctx_usage_error(ctx, -EINVAL, "'%s' is not an option of %s; it takes %s", key, call_name(call),
 		names.data ? names.data : "none");
 }
 
@@ -163,23 +165,24 @@ static int fail_other_key(struct vfctl_ctx *ctx, enum api_call call)
 }
 
 /* List the words in the form "vfio-pci, host or none". */
-static void list_words(const char *const *words, struct buf *out)
+static void list_text(const char *const *choices, struct buf *out)
 {
-	for (size_t i = 0; words[i]; i++)
-		buf_printf(out, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	for (size_t i = 0; choices[i]; i++)
+		buf_printf(out, "%s%s", !i ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
 }
 
 static int read_word(struct vfctl_ctx *ctx, const struct option *o, const char *value, uint32_t *ret)
 {
-	_buf_ struct buf words = {0};
+	_buf_ struct buf choices = {0};
 
-	for (uint32_t i = 0; o->words[i]; i++)
-		if (str_eq(o->words[i], value)) {
+	for (uint32_t i = 0; o->choices[i]; i++)
+		if (str_eq(o->choices[i], value)) {
 			*ret = i;
 			return 0;
 		}
-	list_words(o->words, &words);
-	return ctx_mistake(ctx, -EINVAL, "%s must be %s, not '%s'", o->key, words.data ? words.data : "?",
+	list_text(o->choices, &choices);
+	return ctx_usage_error(ctx, -EINVAL, "%s must be %s, not '%s'", o->key, choices.data
+		? choices.data : "?",
 		value);
 }
 
@@ -190,15 +193,15 @@ static int read_value(struct vfctl_ctx *ctx, const struct option *o, const char 
 		*(const char **)member = value;
 		return 0;
 	case OPTION_SWITCH:
-		return parse_bool(value, member) == 0 ? 0 : ctx_mistake(ctx, -EINVAL,
+		return parse_bool(value, member) == 0 ? 0 : ctx_usage_error(ctx, -EINVAL,
 			"%s must be on or off, not '%s'", o->key, value);
 	case OPTION_NUMBER:
-		return parse_u32(value, o->least, o->most, member) == 0 ? 0 : ctx_mistake(ctx, -EINVAL,
+		return parse_u32(value, o->least, o->most, member) == 0 ? 0 : ctx_usage_error(ctx, -EINVAL,
 			"%s must be %u to %u, not '%s'", o->key, o->least, o->most, value);
 	case OPTION_WORD:
 		return read_word(ctx, o, value, member);
 	case OPTION_CPUS:
-		return vfctl_cpuset_parse(value, member) == 0 ? 0 : ctx_mistake(ctx, -EINVAL,
+		return vfctl_cpuset_parse(value, member) == 0 ? 0 : ctx_usage_error(ctx, -EINVAL,
 			"%s must be a list of CPUs such as 0-1,8, not '%s'", o->key, value);
 	}
 	return -EINVAL;
@@ -226,13 +229,13 @@ static int read_option(struct vfctl_ctx *ctx, enum api_call call, const char *te
 	char key[64];
 
 	if (!equals || (size_t)(equals - text) >= sizeof(key))
-		return ctx_mistake(ctx, -EINVAL, "'%s' is not KEY=VALUE", text);
+		return ctx_usage_error(ctx, -EINVAL, "'%s' is not KEY=VALUE", text);
 	snprintf(key, sizeof(key), "%.*s", (int)(equals - text), text);
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		if (!(table[i].calls & call) || !str_eq(table[i].key, key))
 			continue;
 		if (*seen & UINT64_C(1) << i)
-			return ctx_mistake(ctx, -EINVAL, "%s: given twice; keep one of them", key);
+			return ctx_usage_error(ctx, -EINVAL, "%s: given twice; keep one of them", key);
 		*seen |= UINT64_C(1) << i;
 		return read_value(ctx, &table[i], equals + 1, (char *)io + table[i].at);
 	}
@@ -284,7 +287,7 @@ int template_read(struct vfctl_ctx *ctx, const char *name, char **ret_text, char
 	if (r == 0)
 		r = vfctl_file_read(ctx, path, VFCTL_DOMAIN_XML_MAX, &text, &len);
 	if (r == 0 && strlen(text) != len)
-		r = ctx_mistake(ctx, -EINVAL, "%s contains a NUL byte, so it is not XML", path);
+		r = ctx_usage_error(ctx, -EINVAL, "%s contains a NUL byte, so not XML", path);
 	if (r < 0)
 		return r;
 	*ret_text = steal(text);

@@ -13,10 +13,11 @@
 
 struct vfctl_placed {
 	struct vfctl_ctx *ctx;
-	struct vfctl_hypervisor *hypervisor; /* of the session; NULL: none, or placed on a model */
-	struct vfctl_placement *placement;   /* on a host */
-	struct vfctl_requests *requests;     /* on a model */
-	struct vfctl_plan *plan;	     /* on a model */
+	struct vfctl_hypervisor *hypervisor; /* of the session; NULL if there is none, or placed
+						on a model */
+	struct vfctl_placement *placement;   /* placed on a host */
+	struct vfctl_requests *requests;     /* placed on a model */
+	struct vfctl_plan *plan;	     /* placed on a model */
 };
 
 DEFINE_FREEP(struct vfctl_placed, vfctl_placed_free)
@@ -181,7 +182,7 @@ int vfctl_placed_xml(const struct vfctl_placed *placed, const char *template_nam
 	int r;
 
 	if (!placed->placement)
-		return ctx_mistake(placed->ctx, -EINVAL, "a guest on a model has no domain XML");
+		return ctx_usage_error(placed->ctx, -EINVAL, "a guest on a model has no domain XML");
 	r = placed_check(placed->ctx, placed->placement);
 	if (r == 0)
 		r = template_read(placed->ctx,

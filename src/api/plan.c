@@ -18,7 +18,7 @@
 static int need_libvirt(struct vfctl_session *session, struct vfctl_hypervisor **ret)
 {
 	*ret = session_hypervisor(session);
-	return *ret ? 0 : ctx_mistake(session_ctx(session), -EINVAL, "the session is not connected to "
+	return *ret ? 0 : ctx_usage_error(session_ctx(session), -EINVAL, "the session is not connected to "
 		"libvirt; open it with the option libvirt=system");
 }
 
@@ -35,8 +35,9 @@ int vfctl_plan_create(struct vfctl_session *session, const char *pf, uint32_t co
 	int r = asked_read(ctx, CALL_CREATE, options, &asked);
 
 	if (r == 0 && asked.attrs.mask & NOT_FOR_ALL)
-		r = ctx_mistake(ctx, -EINVAL, "new VFs cannot all have one MAC, GUID or number of vectors; "
-			"set it for each VF afterwards");
+		r = ctx_usage_error(ctx, -EINVAL,
+			"new VFs cannot all have one MAC, GUID or number of vectors; "
+						  "set it for each VF afterwards");
 	if (r == 0 && asked.pkey)
 		r = vfctl_host_spec_pkey(ctx, session_spec(session), asked.pkey, &how.pkey);
 	if (r < 0)
@@ -79,9 +80,10 @@ static int set_items(struct vfctl_session *session, const char *const vfs[], con
 	while (vfs[count])
 		count++;
 	if (!count || !asked->attrs.mask)
-		return ctx_mistake(ctx, -EINVAL, "%s", count ? "no attribute is given" : "no VF is named");
+		return ctx_usage_error(ctx, -EINVAL, "%s", count ? "name an attribute"
+			: "name a VF");
 	if (count > 1 && asked->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS))
-		return ctx_mistake(ctx, -EINVAL, "one MAC or GUID cannot be given to %zu VFs", count);
+		return ctx_usage_error(ctx, -EINVAL, "one MAC or GUID cannot be given to %zu VFs", count);
 	items = calloc(count, sizeof(*items));
 	if (!items)
 		return ctx_oom(ctx);
@@ -123,10 +125,10 @@ int vfctl_plan_tune(struct vfctl_session *session, const char *pf, const char *c
 		wanted = profile->coalesce;
 	vfctl_coalesce_merge(&wanted, &asked.coalesce);
 	if (!wanted.mask)
-		return ctx_mistake(ctx, -EINVAL, "%s; name settings, such as rx-usecs=0", profile
+		return ctx_usage_error(ctx, -EINVAL, "%s; name settings, such as rx-usecs=0", profile
 			? "the profile has no settings for a driver"
 			: "neither a profile nor a setting is given");
-	r = vfctl_tune_plan(ctx, pf, &wanted, dry_run, NULL, &change);
+	r = vfctl_tune_plan(ctx, pf, &wanted, asked.force, dry_run, NULL, &change);
 	return plan_made(r, dry_run, change, ret);
 }
 
@@ -139,7 +141,7 @@ int vfctl_plan_hook(struct vfctl_session *session, bool install, struct vfctl_ch
 
 /* ---- guests ---- */
 
-/* What each begins with: its options, and the connection to libvirt. */
+/* Begin the plan of a guest: read its options and get the connection to libvirt. */
 static int guest_begin(struct vfctl_session *session, enum api_call call, const char *const options[],
 	struct asked *ret_asked, struct vfctl_hypervisor **ret_hypervisor)
 {
@@ -197,19 +199,20 @@ static int attach_options(struct vfctl_session *session, const struct asked *ask
 	struct vfctl_ctx *ctx = session_ctx(session);
 
 	if (!asked->pf == !asked->vf)
-		return ctx_mistake(ctx, -EINVAL, "no VF is named; give pf=PF (any free VF of it) or "
+		return ctx_usage_error(ctx, -EINVAL, "name a VF: pf=PF (any free VF of it) or "
 			"vf=PF/INDEX");
 	if (asked->count && asked->vf)
-		return ctx_mistake(ctx, -EINVAL, "count is for VFs of a PF, not for a VF that is named");
+		return ctx_usage_error(ctx, -EINVAL, "count is for VFs of a PF, not for a VF that is named");
 	if (asked->count > 1 && asked->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS))
-		return ctx_mistake(ctx, -EINVAL, "one MAC or GUID cannot be given to %u VFs", asked->count);
+		return ctx_usage_error(ctx, -EINVAL, "one MAC or GUID cannot be given to %u VFs",
+			asked->count);
 	*ret = (struct vfctl_attach_options){.pf = asked->pf, .vf = asked->vf, .attrs = asked->attrs,
 		.identity = {.guid_pool = (char *)asked->guid_pool, .mac_pool = (char *)asked->mac_pool,
 			.pkey = (char *)asked->pkey},
 		.ids = session_ids(session), .spec = session_spec(session),
 		.form = (enum vfctl_vf_form)asked->form, .affect = affect_of(asked), .count = asked->count,
 		.ensure = asked->ensure, .ensure_mask = asked->attrs.mask};
-	/* The defaults are the safe ones, as in guest.yaml. */
+	/* Use the safe defaults, as guest.yaml does. */
 	if (!(asked->attrs.mask & VFCTL_ATTR_SPOOFCHK))
 		ret->attrs.spoofchk = true;
 	ret->attrs.mask |= VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST;

@@ -78,7 +78,7 @@ int vfctl_plan_rebuild(struct vfctl_session *session, const char *const options[
 	int r = asked_read(ctx, CALL_REBUILD, options, &asked);
 
 	if (r == 0 && !how.hypervisor)
-		r = ctx_mistake(ctx, -EINVAL, "the session is not connected to libvirt; open it with the "
+		r = ctx_usage_error(ctx, -EINVAL, "the session is not connected to libvirt; open it with the "
 			"option libvirt=system");
 	if (r < 0)
 		return r;

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "api/options.h"
+#include "core/apply.h"
 #include "core/hypervisor.h"
 #include "core/session.h"
 #include "core/snapshot.h"
@@ -32,11 +33,25 @@ int vfctl_session_open(struct vfctl_ctx *ctx, const char *const options[], struc
 	return 0;
 }
 
+static int write_partitions(struct vfctl_session *session)
+{
+	const struct vfctl_host_spec *spec = session_spec(session);
+	struct vfctl_ctx *ctx = session_ctx(session);
+	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
+	int r = 0;
+
+	if (spec && spec->subnet.runs == VFCTL_SUBNET_HERE)
+		r = vfctl_partitions_plan(ctx, spec, session_ids(session), &change);
+	return r < 0 || !change ? r : vfctl_change_run(ctx, change);
+}
+
 int vfctl_session_after_change(struct vfctl_session *session, char **ret_said)
 {
 	_free_ char *said = NULL;
-	int r = vfctl_host_spec_after_change(session_ctx(session), session_spec(session), &said);
+	int r = write_partitions(session);
 
+	if (r == 0)
+		r = vfctl_host_spec_after_change(session_ctx(session), session_spec(session), &said);
 	if (r >= 0 && ret_said)
 		*ret_said = said ? steal(said) : strdup("");
 	return r;

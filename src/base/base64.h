@@ -7,8 +7,8 @@
 /* RFC 4648 section 4, with padding, as protobuf's JSON writes bytes. */
 void base64_add(struct buf *out, const void *data, size_t len);
 /*
- * The whole @text, strictly: -EBADMSG when it is no base64. *ret_data has a NUL behind it
- * and may have more within; freed by the caller.
+ * Decode the whole @text strictly: -EBADMSG if it is not base64. *ret_data is NUL-terminated and
+ * may contain further NULs; freed by the caller.
  */
 int base64_decode(const char *text, char **ret_data, size_t *ret_len);
 

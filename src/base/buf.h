@@ -21,7 +21,7 @@ void buf_printf(struct buf *b, const char *fmt, ...) _printf_(2, 3);
 void buf_reset(struct buf *b);
 void buf_free(struct buf *b);
 #define _buf_ _cleanup_(buf_free)
-/* The text, owned by the caller from now on; NULL when a growth failed. */
+/* Return the text, which the caller then owns; NULL if a growth failed. */
 char *buf_steal(struct buf *b);
 
 #endif

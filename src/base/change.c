@@ -92,7 +92,7 @@ bool vfctl_change_moves_ids(const struct vfctl_change *change)
 	return change->ids_changed;
 }
 
-/* A text, or null. */
+/* Append a member whose value is a string or null. */
 static void put_member(struct buf *out, const char *key, const char *text)
 {
 	json_put(out, key);
@@ -152,7 +152,7 @@ int vfctl_change_json(struct vfctl_ctx *ctx, const struct vfctl_change *change, 
 	return 0;
 }
 
-/* What its operations ask, which @change then has. */
+/* Exchange the hypervisor and the pools of @ctx with those of @change. */
 static void swap_asked(struct vfctl_ctx *ctx, struct vfctl_change *change)
 {
 	struct vfctl_hypervisor *hypervisor = ctx->hypervisor;

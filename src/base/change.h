@@ -9,15 +9,15 @@
 struct vfctl_change {
 	struct steps steps;
 	struct journal_entry entry;
-	char *pending; /* what is still to be done by hand afterwards, or NULL */
-	char *result; /* what is so when all is done, or NULL */
+	char *pending; /* what the administrator still has to do afterwards, or NULL */
+	char *result; /* what the change achieves, or NULL */
 	char *nothing; /* why there are no steps, or NULL */
 	bool dry_run; /* it cannot be run */
-	bool ids_changed; /* GUIDs, MACs or P_Keys change hands */
+	bool ids_changed; /* GUIDs, MACs or P_Keys get another owner */
 	int lock_fd; /* -1: a dry run holds no lock */
 	int placement_fd;
-	int other_fd; /* the lock of another PF; -1: it is of one */
-	/* What its operations ask; not owned, and NULL where they ask none. */
+	int other_fd; /* lock of a second PF; -1: there is no second one */
+	/* The hypervisor for its operations; not owned, and NULL if they need none. */
 	struct vfctl_hypervisor *hypervisor;
 	struct vfctl_ids *ids;
 };
@@ -25,13 +25,13 @@ struct vfctl_change {
 int change_new(struct vfctl_ctx *ctx, struct vfctl_change **ret_change);
 
 /*
- * The end of planning with result @r. -EALREADY, whose words say why nothing is to do, is no
- * failure: the change has no steps then, and those words. Returns 0, or @r.
+ * Finish planning with result @r. -EALREADY is not a failure: the change then has no steps, and the
+ * message becomes the reason why there is nothing to do. Returns 0, or @r.
  */
 int change_planned(struct vfctl_ctx *ctx, struct vfctl_change *change, int r);
 /*
- * Observe all that the steps want: when it is so already, none is left. What cannot be observed is
- * carried out.
+ * Observe everything that the steps change. If the host is already as wanted, remove all steps. A
+ * state that cannot be observed counts as different.
  */
 void change_drop_done(struct vfctl_ctx *ctx, struct vfctl_change *change);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Interrupt moderation as text, in ethtool's words, and the profiles that every host has. */
+/* Interrupt moderation as text, with the names of ethtool, and the built-in profiles. */
 #include "core/tuning.h"
 
 #include <errno.h>
@@ -74,13 +74,13 @@ int vfctl_coalesce_parse(struct vfctl_ctx *ctx, const char *name, const char *va
 		if (!same_name(keys[i].name, name))
 			continue;
 		if (parse_value(value, keys[i].is_switch, &io->values[i]) < 0)
-			return ctx_fail(ctx, -EINVAL, "%s cannot be '%.40s'; it is %s", keys[i].name,
+			return ctx_fail(ctx, -EINVAL, "%s cannot be '%.40s'; it must be %s", keys[i].name,
 				value, keys[i].is_switch ? "on or off" : "a number from 0");
 		io->mask |= VFCTL_COALESCE_BIT(i);
 		return 0;
 	}
-	return ctx_fail(ctx, -ENOENT, "'%.40s' is no setting of interrupt moderation; they are named as "
-		"by ethtool -C, such as rx-usecs, rx-frames, adaptive-rx", name);
+	return ctx_fail(ctx, -ENOENT, "'%.40s' is not a setting of interrupt moderation; names are "
+		"those of ethtool -C, such as rx-usecs, rx-frames, adaptive-rx", name);
 }
 
 char *vfctl_coalesce_format(const struct vfctl_coalesce *c)
@@ -111,7 +111,7 @@ int vfctl_coalesce_read(struct vfctl_ctx *ctx, const char *text, struct vfctl_co
 		char *equals = strchr(word, '=');
 
 		if (!equals)
-			return ctx_fail(ctx, -EINVAL, "'%.40s' is no NAME=VALUE", word);
+			return ctx_fail(ctx, -EINVAL, "'%.40s' is not NAME=VALUE", word);
 		*equals = '\0';
 		r = vfctl_coalesce_parse(ctx, word, equals + 1, &c);
 	}
@@ -133,16 +133,16 @@ void vfctl_coalesce_merge(struct vfctl_coalesce *base, const struct vfctl_coales
 #define BIT VFCTL_COALESCE_BIT
 #define ADAPTIVE (BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_ADAPTIVE_TX))
 
-/* What the paper calls RX1 and its window of 40 and 1000 us: docs/tuning.md. */
+/* RX1 of the paper, with its window of 40 and 1000 us: docs/how-to/tuning.md. */
 static const struct vfctl_profile profiles[] = {
 	{.name = (char *)"latency",
-		.description = (char *)"an interrupt for each packet, CPUs awake",
+		.description = (char *)"an interrupt for each packet; CPUs stay awake",
 		.coalesce = {ADAPTIVE | BIT(VFCTL_RX_USECS) | BIT(VFCTL_RX_FRAMES),
 			{[VFCTL_RX_FRAMES] = 1}},
 		.cpu_latency_us = 2, .governor = (char *)"performance", .interrupts = true,
 		.busy_poll = true},
 	{.name = (char *)"throughput",
-		.description = (char *)"few interrupts, many packets each",
+		.description = (char *)"few interrupts with many packets each",
 		.coalesce = {ADAPTIVE | BIT(VFCTL_RX_USECS) | BIT(VFCTL_RX_FRAMES) |
 				BIT(VFCTL_TX_USECS) | BIT(VFCTL_TX_FRAMES),
 			{[VFCTL_RX_USECS] = 64, [VFCTL_RX_FRAMES] = 128,
@@ -150,7 +150,7 @@ static const struct vfctl_profile profiles[] = {
 		.cpu_latency_us = VFCTL_CPU_LATENCY_UNSAID, .governor = (char *)"performance",
 		.interrupts = true},
 	{.name = (char *)"mixed",
-		.description = (char *)"the driver follows the load",
+		.description = (char *)"the driver adapts to the load",
 		.coalesce = {ADAPTIVE, {[VFCTL_ADAPTIVE_RX] = 1, [VFCTL_ADAPTIVE_TX] = 1}},
 		.cpu_latency_us = VFCTL_CPU_LATENCY_UNSAID, .interrupts = true},
 	{.name = (char *)"paper-rx1",

@@ -9,7 +9,7 @@
 
 #define WORDS (VFCTL_CPU_MAX / 64)
 
-/* @clip: a number past the last CPU is VFCTL_CPU_MAX, which no set can hold. */
+/* @clip: return VFCTL_CPU_MAX, which no set can contain, for a number past the last CPU. */
 static int read_number(const char **p, bool clip, unsigned *ret)
 {
 	unsigned value = 0;
@@ -123,7 +123,10 @@ unsigned vfctl_cpuset_count(const struct vfctl_cpuset *set)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < WORDS; i++)
-		/* Nearly all words are empty, and counting is a call without -mpopcnt. */
+		/*
+		 * Nearly all words of a set are empty, and without -mpopcnt counting is a function
+		 * call.
+		 */
 		if (set->word[i])
 			n += (unsigned)__builtin_popcountll(set->word[i]);
 	return n;

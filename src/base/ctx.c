@@ -53,7 +53,7 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx)
 		ctx->host_free(ctx->host);
 	free(ctx->error);
 	clear_reasons(ctx);
-	free(ctx->doubt);
+	free(ctx->unread);
 	free(ctx->state_path);
 	free(ctx->origin);
 	free(ctx->temp_dir);
@@ -113,7 +113,18 @@ int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path)
 	return set_text(&ctx->state_path, path);
 }
 
-bool vfctl_ctx_mistaken(const struct vfctl_ctx *ctx)
+bool vfctl_ctx_is_cancelled(const struct vfctl_ctx *ctx)
+{
+	return ctx->cancelled;
+}
+
+void vfctl_ctx_set_confirm(struct vfctl_ctx *ctx, vfctl_confirm_fn fn, void *data)
+{
+	ctx->confirm = fn;
+	ctx->confirm_data = data;
+}
+
+bool vfctl_ctx_usage_error(const struct vfctl_ctx *ctx)
 {
 	return ctx->mistaken;
 }
@@ -155,10 +166,10 @@ int vfctl_ctx_set(struct vfctl_ctx *ctx, const char *key, const char *value)
 		if (!str_eq(settings[i].key, key))
 			continue;
 		r = settings[i].set(ctx, value);
-		return r == -EINVAL ? ctx_mistake(ctx, r, "%s must be 1 to 3600000 ms, not '%s'", key,
+		return r == -EINVAL ? ctx_usage_error(ctx, r, "%s must be 1 to 3600000 ms, not '%s'", key,
 			value) : r < 0 ? ctx_oom(ctx) : 0;
 	}
-	return ctx_mistake(ctx, -EINVAL, "a context has no setting '%s'; it has state, temp-dir, origin "
+	return ctx_usage_error(ctx, -EINVAL, "a context has no setting '%s'; it has state, temp-dir, origin "
 		"and write-timeout-ms", key);
 }
 
@@ -230,7 +241,7 @@ void vfctl_ctx_set_progress(struct vfctl_ctx *ctx, vfctl_progress_fn fn, void *d
 	ctx->doing_data = data;
 }
 
-void ctx_doing(struct vfctl_ctx *ctx, const char *fmt, ...)
+void ctx_progress(struct vfctl_ctx *ctx, const char *fmt, ...)
 {
 	char text[VFCTL_PROGRESS_SIZE];
 	size_t len = 0;
@@ -247,7 +258,7 @@ void ctx_doing(struct vfctl_ctx *ctx, const char *fmt, ...)
 	ctx->doing(ctx->doing_data, text);
 }
 
-void ctx_doing_vf(struct vfctl_ctx *ctx, size_t number, size_t count)
+void ctx_progress_vf(struct vfctl_ctx *ctx, size_t number, size_t count)
 {
 	ctx->vf_number = (unsigned)number;
 	ctx->vf_count = (unsigned)count;
@@ -273,7 +284,7 @@ int ctx_fail(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 	return error;
 }
 
-int ctx_blame(struct vfctl_ctx *ctx, int error)
+int ctx_mark_usage_error(struct vfctl_ctx *ctx, int error)
 {
 	static const int mistakes[] = {-EINVAL, -ENOENT, -ERANGE, -EEXIST, -E2BIG, -EILSEQ, -EISDIR,
 		-ENOTDIR};
@@ -322,7 +333,7 @@ void ctx_clear(struct vfctl_ctx *ctx)
 	ctx->mistaken = false;
 }
 
-int ctx_forgive(struct vfctl_ctx *ctx, int r, int error)
+int ctx_ignore_error(struct vfctl_ctx *ctx, int r, int error)
 {
 	if (r != error)
 		return r;

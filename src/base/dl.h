@@ -5,9 +5,9 @@
 #include "base/ctx.h"
 
 /*
- * Heavy libraries (libvirt alone costs 17 ms to load) are bound at first use, so that
- * `vfctl list` and the hook pay only for what they call. The one file that includes
- * a library's header declares what it calls and binds it:
+ * Heavy libraries (libvirt alone costs 17 ms to load) are loaded at first use, so that `vfctl list`
+ * and the hook load only what they call. The only file that includes a library's header declares
+ * the functions that it calls and binds them:
  *
  *	#define SYMBOLS(each) each(xmlReadMemory) each(xmlFreeDoc) ...
  *	DL_SYMBOLS(symbols, SYMBOLS);
@@ -15,7 +15,7 @@
  *	doc = sym_xmlReadMemory(...);
  *
  * The types come from the header, so a wrong call does not compile. The soname comes from
- * base/sonames.h, which cmake/sonames.cmake makes from the library that belongs to the header.
+ * base/sonames.h, which cmake/sonames.cmake generates from the library that belongs to the header.
  */
 /* clang-format off */
 #define DL_FN_(fn) static typeof(&fn) sym_##fn;
@@ -31,8 +31,8 @@ struct dl_symbol {
 };
 
 /*
- * Load @soname (once; it stays loaded) and fill the slots. Binding twice is cheap.
- * -ENOPKG, naming the library and what needs it, when it is not installed or too old.
+ * Load @soname (once; it stays loaded) and fill in the function pointers. Binding again is cheap.
+ * -ENOPKG if the library is not installed or too old; the message names it and what needs it.
  */
 int dl_bind(struct vfctl_ctx *ctx, const char *soname, const struct dl_symbol *symbols,
 	size_t count);

@@ -3,6 +3,7 @@
 
 #include "base/parse.h"
 #include "base/util.h"
+#include "core/placement.h"
 
 bool bdf_list_has(const struct vfctl_bdf *list, size_t count, const struct vfctl_bdf *bdf)
 {
@@ -18,6 +19,14 @@ const struct vfctl_pf *find_pf_at(const struct vfctl_inventory *inv, const struc
 		if (vfctl_bdf_compare(&inv->pfs[i].bdf, bdf) == 0)
 			return &inv->pfs[i];
 	return NULL;
+}
+
+enum vfctl_pci_distance vfctl_gpu_distance(const struct vfctl_model_gpu *gpu, const struct vfctl_bdf *pf)
+{
+	for (size_t i = 0; i < gpu->link_count; i++)
+		if (vfctl_bdf_compare(&gpu->links[i].pf, pf) == 0)
+			return gpu->links[i].distance;
+	return VFCTL_PCI_DISTANCE_UNKNOWN;
 }
 
 bool pf_answers_to(const struct vfctl_pf *pf, const char *name)

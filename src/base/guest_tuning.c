@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a guest asks of its host's tuning, as a value. */
+/* The tuning that a guest requests from its host, as a value. */
 #include <ctype.h>
 #include <inttypes.h>
 

@@ -14,7 +14,7 @@ const char *id_fault(enum vfctl_id_kind kind, uint64_t value)
 	if (value >> 48)
 		return "has more than 6 bytes";
 	if (value == 0)
-		return "is zero, which is no MAC";
+		return "is zero, which is not a MAC";
 	if (value >> shift_of(kind) & 1)
 		return "is a multicast MAC (its first byte is odd)";
 	return NULL;

@@ -26,10 +26,10 @@ char *json_of_attrs(const struct vfctl_vf_attrs *attrs)
 	return object ? json_dumps(object, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
 }
 
-/* What mlx4 reports of a VF whose guest tags by itself (MLX4_VGT). */
+/* The VLAN that mlx4 reports for a VF whose guest tags its own packets (MLX4_VGT). */
 #define VLAN_VGT 4095
 
-/* An identity that no change may have (zero: never set) is what a roll-back returns to. */
+/* A roll-back may restore an identity that no change may set (zero: it was never set). */
 static int read_attr(struct vfctl_ctx *scratch, const char *key, const char *value,
 	struct vfctl_vf_attrs *attrs)
 {
@@ -86,7 +86,7 @@ int json_attrs(const struct json *object, struct vfctl_vf_attrs *ret_attrs)
 
 #define ROW_KEYS_MAX 16
 
-/* NULL: absent or null. What is no text is written into @room. */
+/* NULL if it is absent or null. A value that is not a string is formatted into @room. */
 static const char *text_of(const json_t *value, char room[32])
 {
 	if (json_is_string(value))
@@ -108,7 +108,7 @@ static int read_row(struct vfctl_ctx *ctx, const char *file, const json_t *objec
 	char room[ROW_KEYS_MAX][32];
 
 	if (!json_is_object(object))
-		return ctx_mistake(ctx, -EINVAL, "%s: row %zu is no object", file, number);
+		return ctx_usage_error(ctx, -EINVAL, "%s: row %zu is not an object", file, number);
 	for (size_t i = 0; i < key_count; i++)
 		values[i] = text_of(json_object_get(object, keys[i]), room[i]);
 	return row(data, number, values);
@@ -125,19 +125,19 @@ int json_rows(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 	int r = 0;
 
 	if (!root)
-		return ctx_mistake(ctx, -EINVAL, "%s:%d:%d: %s", file, error.line, error.column,
+		return ctx_usage_error(ctx, -EINVAL, "%s:%d:%d: %s", file, error.line, error.column,
 			error.text);
 	if (!json_is_array(list))
-		return ctx_mistake(ctx, -EINVAL, "%s: it has no list \"%s\"", file, array);
+		return ctx_usage_error(ctx, -EINVAL, "%s: it has no list \"%s\"", file, array);
 	for (size_t i = 0; i < count && r >= 0; i++)
 		r = read_row(ctx, file, json_array_get(list, i), i + 1, keys, key_count, row,
 			data);
 	return r < 0 ? r : 0;
 }
 
-/* ---- reading what others wrote ---- */
+/* ---- reading JSON of other programs ---- */
 
-/* A struct json is jansson's value under a name of our own. */
+/* struct json is jansson's value under another name. */
 static const json_t *in_json(const struct json *value)
 {
 	return (const json_t *)value;

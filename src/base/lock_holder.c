@@ -13,7 +13,10 @@
 
 #define COMMAND_MAX 120
 
-/* The command line of a process, its program without the directory; "" when it has ended. */
+/*
+ * Read the command line of a process, its program without the directory; "" if the process has
+ * ended.
+ */
 static void read_command(int pid, char ret[COMMAND_MAX])
 {
 	char path[40], text[4 * COMMAND_MAX], *start;
@@ -34,7 +37,10 @@ static void read_command(int pid, char ret[COMMAND_MAX])
 	snprintf(ret, COMMAND_MAX, "%.*s", COMMAND_MAX - 1, start);
 }
 
-/* "7: FLOCK ADVISORY WRITE 123 00:1b:456 0 EOF"; who waits for it has an arrow before FLOCK. */
+/*
+ * A line is "7: FLOCK ADVISORY WRITE 123 00:1b:456 0 EOF"; for a waiting process there is an arrow
+ * before FLOCK.
+ */
 static bool is_lock_on(const char *line, const struct stat *st, bool alone, int *ret_pid)
 {
 	unsigned major, minor;
@@ -71,6 +77,6 @@ char *lock_holder(const char *path, bool alone)
 	if (command[0])
 		return str_format("process %d (%s)%s", first, command, others);
 	return str_format("process %d%s%s", first, kill(first, 0) < 0 && errno == ESRCH ?
-		", which has ended while a write of it to the kernel goes on (look at dmesg)" : "",
+		", which has ended, but its write to the kernel has not (see dmesg)" : "",
 		others);
 }

@@ -5,10 +5,11 @@
 #include <stdbool.h>
 
 /*
- * Who has a lock on that file at this moment: "process 123 (vfctl create ens1 4)", with " and 2
- * others" behind it where several share it. A process that has ended may have left a write to
- * the kernel behind, in a child: that is said. NULL: nobody that can be seen from here, as the
- * kernel (/proc/locks) hides those of other containers. @alone: only who has it for itself.
+ * The process that holds a lock on that file now: "process 123 (vfctl create ens1 4)", followed by
+ * " and 2 others" if several share it. A process that has ended may have left a write to the kernel
+ * in a child: the text then mentions it. NULL: no holder is visible, because the kernel
+ * (/proc/locks) hides the processes of other containers. @alone: only a holder of an exclusive
+ * lock.
  */
 char *lock_holder(const char *path, bool alone);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names that many rooms print. */
+/* Names that several rooms print. */
 #include "base/util.h"
 #include "core/inventory.h"
+#include "core/pci.h"
 #include "core/placement.h"
 #include "core/sriov.h"
 
@@ -38,6 +39,15 @@ const char *vfctl_lag_name(enum vfctl_lag lag)
 		[VFCTL_LAG_ACTIVE] = "active"};
 
 	return (size_t)lag < ARRAY_SIZE(names) ? names[lag] : names[0];
+}
+
+const char *vfctl_pci_distance_name(enum vfctl_pci_distance distance)
+{
+	static const char *const names[] = {[VFCTL_PCI_DISTANCE_UNKNOWN] = "unknown", [VFCTL_PCI_PIX] = "PIX",
+		[VFCTL_PCI_PXB] = "PXB", [VFCTL_PCI_PHB] = "PHB", [VFCTL_PCI_NODE] = "NODE",
+		[VFCTL_PCI_SYS] = "SYS"};
+
+	return (size_t)distance < ARRAY_SIZE(names) ? names[distance] : names[0];
 }
 
 const char *vfctl_fabric_name(int fabric)

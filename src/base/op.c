@@ -11,7 +11,7 @@ void op_clear(struct op *op)
 	*op = (struct op){0};
 }
 
-/* ---- neighbours of one type ---- */
+/* ---- neighbouring operations of one type ---- */
 
 int ops_observe_each(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts,
 	int (*one)(struct vfctl_ctx *ctx, const struct op *op, char **ret_text))
@@ -37,13 +37,16 @@ static int apply_op(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	int r = ops->type->apply(ctx, ops, count);
 
-	/* Kernel and libvirt mean "busy", and whoever runs the change would plan it anew. */
+	/*
+	 * Kernel and libvirt use -EAGAIN for "busy"; the caller that runs the change would plan it
+	 * again.
+	 */
 	return r == -EAGAIN && !ops->type->may_be_stale ? -EBUSY : r;
 }
 
-/* The first failure, when all are tried. */
+/* The first failure; the remaining operations are still tried. */
 struct first {
-	char *words;
+	char *message;
 	int error;
 };
 
@@ -51,15 +54,15 @@ static void note_op(struct vfctl_ctx *ctx, struct first *first, int r)
 {
 	if (r < 0 && !first->error) {
 		first->error = r;
-		first->words = steal(ctx->error);
+		first->message = steal(ctx->error);
 	}
 }
 
 static int first_failure(struct vfctl_ctx *ctx, struct first *first)
 {
-	_free_ char *words = first->words;
+	_free_ char *message = first->message;
 
-	return first->error ? ctx_fail(ctx, first->error, "%s", words ? words : "") : 0;
+	return first->error ? ctx_fail(ctx, first->error, "%s", message ? message : "") : 0;
 }
 
 int ops_revert_each(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
@@ -145,7 +148,7 @@ int ops_apply(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 	return r;
 }
 
-/* The group that ends before @end. */
+/* The start of the group that ends before @end. */
 static size_t group_before(const struct op *ops, size_t end)
 {
 	size_t start = end - 1;
@@ -185,7 +188,10 @@ bool ops_hold(const struct op *ops, size_t count)
 	return false;
 }
 
-/* Of one device: all of them are gone, or none. It may go while they are taken back. */
+/*
+ * Roll back the operations of one device, which are gone together or not at all. The device may
+ * disappear during the roll-back.
+ */
 static int revert_group(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	int r = ops->type->revert(ctx, ops, count);
@@ -226,7 +232,7 @@ bool op_is(const struct op_type *type, const char *text, const char *observed)
 	return type->same ? type->same(text, observed) : str_eq(text, observed);
 }
 
-/* One group: 1 all as wanted. */
+/* Whether one group is done: 1 if all are as wanted. */
 static int is_done(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	_strv_ char **texts = calloc(count + 1, sizeof(*texts));
@@ -242,7 +248,7 @@ static int is_done(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 	return r < 0 ? r : 1;
 }
 
-/* A later op of the same target has the last word about it. */
+/* Whether a later operation of the same target decides about it. */
 static bool is_overtaken(const struct op *ops, size_t count, size_t i)
 {
 	for (size_t k = i + 1; k < count; k++)

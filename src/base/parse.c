@@ -100,12 +100,12 @@ int parse_hex(const char *text, uint64_t max, uint64_t *ret)
 
 int parse_bool(const char *text, bool *ret)
 {
-	static const char *const words[][2] = {
+	static const char *const message[][2] = {
 		{"off", "on"}, {"no", "yes"}, {"false", "true"}, {"0", "1"}};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(message); i++)
 		for (int value = 0; value < 2; value++)
-			if (str_eq(text, words[i][value])) {
+			if (str_eq(text, message[i][value])) {
 				*ret = value;
 				return 0;
 			}
@@ -143,7 +143,10 @@ int parse_size(const char *text, uint64_t *ret_bytes)
 	return 0;
 }
 
-/* Bytes of the sequence that starts with @c, and the least code point it may hold. */
+/*
+ * The number of bytes of the sequence that starts with @c, and the least code point that it may
+ * encode.
+ */
 static int utf8_sequence(unsigned char c, uint32_t *ret_bits, uint32_t *ret_least)
 {
 	static const struct {

@@ -6,30 +6,30 @@
 #include <stdint.h>
 
 /*
- * Strict readers: the whole text, digits only (no sign, space, base prefix or
- * suffix). -EINVAL when it is no number, -ERANGE outside min..max.
+ * Strict readers: the whole text must be digits (no sign, space, base prefix or suffix). -EINVAL if
+ * it is not a number, -ERANGE outside min..max.
  */
 int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
 int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *ret);
 int parse_u16(const char *text, uint16_t min, uint16_t max, uint16_t *ret);
 /* A decimal number with an optional minus, as the kernel prints one. */
 int parse_int(const char *text, int min, int max, int *ret);
-/* Hex without or with 0x. */
+/* A hexadecimal number with or without 0x. */
 int parse_hex(const char *text, uint64_t max, uint64_t *ret);
-/* vfctl_cpuset_parse(), but numbers that no CPU can have are left out instead of -ERANGE. */
+/* Like vfctl_cpuset_parse(), but numbers that no CPU can have are left out instead of -ERANGE. */
 struct vfctl_cpuset;
 int cpuset_parse_clipped(const char *text, struct vfctl_cpuset *ret_set);
 /* "on", "yes", "true", "1" and their opposites; nothing else. */
 int parse_bool(const char *text, bool *ret);
-/* "4096", "16KiB", "8GiB", "8G" (1024 powers; K, M, G, T with or without iB). */
+/* "4096", "16KiB", "8GiB", "8G" (powers of 1024; K, M, G, T with or without iB). */
 int parse_size(const char *text, uint64_t *ret_bytes);
-/* 8-4-4-4-12 hex digits, not all equal (libvirt refuses that)? */
+/* Whether a UUID is 8-4-4-4-12 hex digits and not all equal, which libvirt rejects. */
 bool uuid_valid(const char *text);
-/* Valid UTF-8 without overlong forms or surrogates? */
+/* Whether the text is UTF-8 without overlong forms and surrogates. */
 bool utf8_valid(const char *text, uint64_t len);
 /*
- * Does libvirt call the network device @netdev so: "net_ens1f0_52_54_00_12_34_56"? It writes '_'
- * for all but letters and digits, and puts the hardware address behind the name.
+ * Whether @name is libvirt's name for the network device @netdev: "net_ens1f0_52_54_00_12_34_56".
+ * libvirt replaces all but letters and digits by '_' and appends the hardware address.
  */
 bool libvirt_net_is(const char *name, const char *netdev);
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/trial.h"
 
 void step_begin(struct steps *s, const char *fmt, ...)
 {
@@ -104,25 +105,28 @@ int steps_revert(struct vfctl_ctx *ctx, const struct steps *s, size_t done)
 	return left.len || left.failed ? ctx_fail(ctx, -ESTALE, "%s", left.failed ? "" : left.data) : 0;
 }
 
-/* A device that goes away does so in stages, and calls fail in many ways meanwhile: this says why. */
+/*
+ * A device disappears in stages, and calls fail in different ways meanwhile. This adds the reason
+ * to the message.
+ */
 static void tell_gone(struct vfctl_ctx *ctx, const struct steps *s, size_t done, char **reason)
 {
 	const struct op *gone = NULL;
-	char *words;
+	char *message;
 
 	for (size_t i = 0; i < done && !gone; i++)
 		gone = ops_gone(ctx, s->v[i].ops, s->v[i].op_count);
 	if (!gone)
 		return;
-	words = str_format("%.*s went away while it was worked on (unplugged, or removed by another), "
-		"and what was done to it with it", (int)strcspn(gone->target, "/"), gone->target);
-	if (!words)
+	message = str_format("%.*s disappeared during the change (it was unplugged or removed), and "
+		"with it what was changed", (int)strcspn(gone->target, "/"), gone->target);
+	if (!message)
 		return;
 	free(*reason);
-	*reason = words;
+	*reason = message;
 }
 
-/* The words of the failure that led here are kept. */
+/* Roll back the steps that are done. The message of the original failure is kept. */
 static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int error)
 {
 	_free_ char *reason = steal(ctx->error);
@@ -131,7 +135,7 @@ static int undo_all(struct vfctl_ctx *ctx, struct steps *s, size_t done, int err
 
 	tell_gone(ctx, s, done, &reason);
 	if (r < 0)
-		return ctx_fail(ctx, r, "%s; and this could not be undone: %s", reason ? reason : "",
+		return ctx_fail(ctx, r, "%s; this could not be rolled back: %s", reason ? reason : "",
 			left ? left : "");
 	return ctx_fail(ctx, error, "%s", reason ? reason : "");
 }
@@ -146,13 +150,16 @@ static int run_row(struct vfctl_ctx *ctx, struct step *row)
 	return r;
 }
 
-/* It is for when all before it is done, and something is not. */
+/* Whether a step has to wait until everything before it is done, and something is not. */
 static bool waits(const struct step *row)
 {
 	return row->op_count && row->ops[0].type->after_all;
 }
 
-/* What was committed stays: do what can still be done, and name what cannot. */
+/*
+ * Committed operations are not rolled back: do everything that can still be done, and name the
+ * rest.
+ */
 static int go_forward(struct vfctl_ctx *ctx, struct steps *s, size_t failed)
 {
 	_free_ char *reason = steal(ctx->error);
@@ -162,7 +169,7 @@ static int go_forward(struct vfctl_ctx *ctx, struct steps *s, size_t failed)
 	for (size_t i = failed + 1; i < s->count; i++)
 		if (waits(&s->v[i]) || run_row(ctx, &s->v[i]) < 0)
 			buf_printf(&left, ", %s", s->v[i].describe);
-	return ctx_fail(ctx, -ESTALE, "%s; the steps before are done and stay, this is left to do: "
+	return ctx_fail(ctx, -ESTALE, "%s; the steps before it are done and stay; these are left to do: "
 		"%s", reason ? reason : "",
 		left.failed ? "" : left.data);
 }
@@ -176,20 +183,23 @@ static bool is_commit(const struct step *row)
 	return commit;
 }
 
-/* It failed; was only its answer lost? The words of the failure are kept unless it was. */
+/*
+ * After a failure: whether only the answer was lost. The message of the failure is kept unless it
+ * was.
+ */
 static bool is_done_after_all(struct vfctl_ctx *ctx, const struct step *row)
 {
-	_free_ char *words = NULL;
+	_free_ char *message = NULL;
 
 	if (!is_commit(row))
 		return false;
-	words = steal(ctx->error);
+	message = steal(ctx->error);
 	if (ops_are_committed(ctx, row->ops, row->op_count) == 1) {
-		log_warn(ctx, "%s; and yet it is done: %s", words ? words : "", row->describe);
+		log_warn(ctx, "%s; but the change was made: %s", message ? message : "", row->describe);
 		return true;
 	}
 	ctx_clear(ctx);
-	ctx->error = steal(words);
+	ctx->error = steal(message);
 	return false;
 }
 
@@ -208,7 +218,7 @@ static int run_all(struct vfctl_ctx *ctx, struct steps *s)
 			r = 0;
 		if (r < 0 && committed)
 			return go_forward(ctx, s, i);
-		/* A failed step may be half done: its own undo runs as well. */
+		/* A failed step may have been applied in part, so it is rolled back too. */
 		if (r < 0)
 			return undo_all(ctx, s, i + 1, r);
 		committed |= is_commit(row);
@@ -216,7 +226,7 @@ static int run_all(struct vfctl_ctx *ctx, struct steps *s)
 	return 0;
 }
 
-/* What can be taken back comes before what cannot; else a failure would leave a mixture. */
+/* Operations that can be rolled back come first; otherwise a failure would leave a mixture. */
 static bool is_ordered(const struct steps *s)
 {
 	bool committed = false;
@@ -229,16 +239,30 @@ static bool is_ordered(const struct steps *s)
 	return true;
 }
 
-/* What was done is done: an entry that stays is closed by whoever looks at it next. */
+/*
+ * The change itself is complete: if its entry stays in the journal, the next process that reads it
+ * closes it.
+ */
 static void end_entry(struct vfctl_ctx *ctx, const struct journal *journal, int64_t id)
 {
-	_free_ char *words = steal(ctx->error);
+	_free_ char *message = steal(ctx->error);
 
 	if (journal->end(ctx, id) < 0)
-		log_warn(ctx, "this change is over, and stays in the journal until the next command: "
+		log_warn(ctx, "the change is over, but stays in the journal until the next command: "
 			"%s", vfctl_ctx_error(ctx));
 	free(ctx->error);
-	ctx->error = steal(words);
+	ctx->error = steal(message);
+}
+
+/* Add the step that asks whether to keep the change, after everything that can be rolled back. */
+static void add_trial(struct steps *s)
+{
+	size_t at = 0;
+
+	while (at < s->count && !is_commit(&s->v[at]))
+		at++;
+	step_add_op(s, &op_trial, "kept", "asked", "trial", "wait for the confirmation");
+	steps_put(s, at);
 }
 
 int steps_run(struct vfctl_ctx *ctx, struct steps *s, const struct journal_entry *entry)
@@ -247,11 +271,13 @@ int steps_run(struct vfctl_ctx *ctx, struct steps *s, const struct journal_entry
 	int64_t id = 0;
 	int r = 0;
 
+	if (ctx->confirm && s->count)
+		add_trial(s);
 	if (s->failed)
 		return ctx_oom(ctx);
 	if (!is_ordered(s))
-		return ctx_fail(ctx, -EINVAL, "nothing is changed: a step that can be taken back "
-			"comes after one that cannot");
+		return ctx_fail(ctx, -EINVAL, "nothing is changed: a step that can be rolled back comes "
+			"after one that cannot");
 	if (journal)
 		r = journal->begin(ctx, entry, s, &id);
 	if (r < 0)

@@ -6,8 +6,8 @@
 #include "core/vfattr.h"
 
 /*
- * A change is a list of steps. The same list is printed by a dry run, carried out,
- * rolled back, logged and kept in the journal. A step is a line for people and its effects.
+ * A change is a list of steps. The same list is printed by a dry run, carried out, rolled back,
+ * logged and recorded in the journal. A step is a line of text and its operations.
  */
 struct step {
 	char *describe;
@@ -18,46 +18,46 @@ struct step {
 struct steps {
 	struct step *v;
 	size_t count;
-	bool failed; /* out of memory while adding */
+	bool failed; /* memory was exhausted while steps were added */
 };
 
-/* Add a step, whose effects step_op() then adds. */
+/* Add a step; step_op() then adds its operations. */
 void step_begin(struct steps *s, const char *fmt, ...) _printf_(2, 3);
 /* @want and @before are copied, and may be NULL: see struct op. */
 void step_op(struct steps *s, const struct op_type *type, const char *want,
 	const char *before, const char *target_fmt, ...) _printf_(5, 6);
-/* The same of attributes of a VF: what it is given, and what it had; NULL: as above. */
+/* Add an operation for attributes of a VF: the new ones and the previous ones; NULL as above. */
 void step_attrs_op(struct steps *s, const struct op_type *type, const struct vfctl_vf_attrs *want,
 	const struct vfctl_vf_attrs *before, const char *target_fmt, ...) _printf_(5, 6);
-/* One step that is one op. */
+/* Add a step with a single operation. */
 #define step_add_op(s, type, want, before, target, ...)                                  \
 	do {                                                                             \
 		step_begin((s), __VA_ARGS__);                                            \
 		step_op((s), (type), (want), (before), "%s", (target));                  \
 	} while (0)
 
-/* The step added last is carried out as number @index, from 0. */
+/* Move the last step to position @index, from 0. */
 void steps_put(struct steps *s, size_t index);
 
 struct journal;
 
-/* One entry of a journal: what the change is for people, and the lock that its owner holds. */
+/* An entry of a journal: the description of the change, and the lock that its process holds. */
 struct journal_entry {
-	const struct journal *journal; /* NULL: the change is not kept */
+	const struct journal *journal; /* NULL: the change is not recorded */
 	char *story, *lock;
-	char boot[37]; /* which boot of the host this is */
+	char boot[37]; /* boot id of the host */
 	/*
-	 * UUID of the domain whose run this is, or NULL. Such a change stays open when it is done:
-	 * whoever ends the run takes it back.
+	 * UUID of the domain whose run this is, or NULL. The entry of a run stays open when its
+	 * steps are done: the end of the run rolls them back.
 	 */
 	const char *run;
-	bool joins; /* that run began before: this is more of it, and a failure does not end it */
+	bool joins; /* the run began before: these steps are added to it, and a failure does not end it */
 };
 
 /*
- * Where a change is kept while it goes on, for whoever comes after the death of this process.
- * @begin is durable when it returns. @end: everything is done, or taken back. @leave: neither,
- * and the entry stays. One of the two is called after a @begin that succeeded.
+ * The record of a change while it is applied, for recovery after the death of this process. @begin
+ * returns after the entry is durable. @end: everything is done or rolled back. @leave: neither, and
+ * the entry stays open. After a successful @begin one of the two is called.
  */
 struct journal {
 	int (*begin)(struct vfctl_ctx *ctx, const struct journal_entry *entry,
@@ -67,15 +67,17 @@ struct journal {
 };
 
 /*
- * Carry out all rows in order. On a failure (or a cancel, -EINTR) those done are
- * undone in reverse order and the error of the failed one is returned; when an undo failed
- * too its words say what remains (then -ESTALE). Past one that cannot be taken back the others are
- * all tried instead, and the words name those that are still to be done (-ESTALE as well). Each
- * row leaves a line in the system's log. What stays half done stays in the journal.
+ * Carry out all steps in order. On a failure (or a cancel, -EINTR) the completed rows are rolled
+ * back in reverse order, and the error of the failed row is returned. If a roll-back fails too, the
+ * message says what remains (then -ESTALE). After a row that cannot be rolled back, all other rows
+ * are tried instead, and the message names those that are still to be done (-ESTALE as well). Each
+ * row leaves a line in the system log. What remains incomplete stays in the journal.
  */
 int steps_run(struct vfctl_ctx *ctx, struct steps *s, const struct journal_entry *entry);
 
-/* Take back the first @done rows, the last first. Each is tried; -ESTALE names those that stay. */
+/*
+ * Roll back the first @done rows in reverse order. Each is tried; -ESTALE names those that remain.
+ */
 int steps_revert(struct vfctl_ctx *ctx, const struct steps *s, size_t done);
 
 void steps_clear(struct steps *s);

@@ -9,8 +9,8 @@
 #include "base/util.h"
 
 /*
- * One field of an address: @min..@max hex digits at @*p, up to @max_value, then
- * @end (which is stepped over unless it is the terminating NUL).
+ * One field of an address: @min..@max hex digits at @*p, up to @max_value, then @end, which is
+ * skipped unless it is the terminating NUL.
  */
 static bool hex_field(const char **p, unsigned min, unsigned max, char end,
 	uint64_t max_value, uint64_t *ret)
@@ -29,7 +29,7 @@ static bool hex_field(const char **p, unsigned min, unsigned max, char end,
 	return true;
 }
 
-/* libvirt's name of the same, "pci_0000_3b_00_2", as the kernel writes it. */
+/* Convert libvirt's name of an address, "pci_0000_3b_00_2", to the kernel's form. */
 static bool spell_address(const char *text, char ret[VFCTL_BDF_TEXT])
 {
 	char *last;
@@ -141,7 +141,9 @@ char *vfctl_guid_format(uint64_t guid, char buf[VFCTL_GUID_TEXT])
 
 /* ---- GUIDs ---- */
 
-/* Hex digits in groups of @group, @separator between them: how many digits, or -1. */
+/*
+ * Hex digits in groups of @group, with @separator between the groups: the number of digits, or -1.
+ */
 static int count_digits(const char *text, int group, char separator, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -163,7 +165,7 @@ static int count_digits(const char *text, int group, char separator, uint64_t *r
 	return separator && digits % group ? -1 : digits;
 }
 
-/* NULL and the value, or what is wrong. */
+/* NULL and the value, or the reason why the text is not valid. */
 static const char *read_guid(const char *text, uint64_t *ret)
 {
 	bool prefixed = text[0] == '0' && (text[1] | 0x20) == 'x';
@@ -190,7 +192,7 @@ static const char *read_guid(const char *text, uint64_t *ret)
 	if (digits >= 0)
 		return digits < 16 ? "is too short; a GUID has 8 bytes, 16 hex digits"
 				   : "is too long; a GUID has 8 bytes, 16 hex digits";
-	return "is no GUID; write 8 bytes in hex as 02:00:c9:00:00:00:00:01 or "
+	return "is not a GUID; write 8 bytes in hex, such as 02:00:c9:00:00:00:00:01 or "
 	       "0x0200c90000000001";
 }
 

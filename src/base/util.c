@@ -67,7 +67,7 @@ char *str_format(const char *fmt, ...)
 	return text;
 }
 
-/* Capacities are powers of two, known from the count alone: grow when it is one. */
+/* Capacities are powers of two, so the count alone tells when to grow. */
 bool array_grow_(void **array, size_t count, size_t item_size)
 {
 	size_t room;

@@ -40,37 +40,37 @@ static inline bool str_starts(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* Copy into a fixed field; false (field emptied) when it does not fit. */
+/* Copy into a fixed field; false if the string does not fit, and the field is then empty. */
 bool str_copy(char *dst, size_t size, const char *src);
-/* Cut white space off the end, in place. */
+/* Remove white space at the end, in place. */
 char *str_rstrip(char *s);
-/* Is @word, of @len bytes, one of these? */
+/* Whether @word, of @len bytes, is one of these names. */
 bool str_is_one_of(const char *const *names, size_t count, const char *word, size_t len);
-/* malloc'ed printf; NULL when out of memory. */
+/* printf into malloc'ed memory; NULL if memory is exhausted. */
 char *str_format(const char *fmt, ...) _printf_(1, 2);
 char *str_vformat(const char *fmt, va_list args) _printf_(1, 0);
 
 /*
- * Grow @array (pointer variable) so that index @count is usable. New room is zeroed.
- * False when out of memory; the array is then as before.
+ * Grow @array (a pointer variable) so that index @count is usable. New elements are zeroed. False
+ * if memory is exhausted; the array is then unchanged.
  */
 #define array_grow(array, count)                                                         \
 	array_grow_((void **)&(array), (count), sizeof(*(array)))
 bool array_grow_(void **array, size_t count, size_t item_size);
 
-/* qsort(), for what mostly is in order already. */
+/* qsort() for arrays that are usually sorted already. */
 void sort_unless_sorted(void *array, size_t count, size_t item_size,
 	int (*compare)(const void *, const void *));
 
-/* What an item is sorted by, and where it stands: little to compare and to move. */
+/* The sort key of an item and the item's position, so that comparing and moving are cheap. */
 struct sort_key {
 	uint64_t major, minor;
 	size_t at;
 };
-/* Those that are alike stay in the order of @at. */
+/* Equal keys stay in the order of @at. */
 void sort_keys(struct sort_key *keys, size_t count);
 
-/* A function's address as text, for as long as the block goes on; with core/types.h. */
+/* The text of a PCI address, valid until the end of the block; needs core/types.h. */
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/parse.h"
 #include "base/vfattr.h"
 
-/* A word that an attribute may be: what vfctl prints, what other tools call it, its value. */
+/* A word that an attribute accepts: the name in vfctl, the name in other tools, and the value. */
 struct attr_word {
 	const char *word, *other;
 	uint32_t value;
@@ -20,9 +20,9 @@ struct attr_word {
 struct attr {
 	struct vfctl_vf_attr_info info;
 	size_t member, size;
-	uint32_t safe; /* the safe default, where it has one */
-	const struct attr_word *words;
-	const char *wanted; /* ends "...: must be "; NULL: the reader says what is wrong */
+	uint32_t safe; /* the safe default, if there is one */
+	const struct attr_word *choices;
+	const char *wanted; /* completes "...: must be "; NULL: the reader sets the message */
 	const char *lease_only;
 };
 
@@ -50,9 +50,7 @@ static void set_number(const struct attr *attr, uint32_t value, void *at)
 		attr->size);
 }
 
-/*
- * Readers return 0, -EINVAL or -ERANGE and write the member at @at only when they succeed.
- */
+/* Readers return 0, -EINVAL or -ERANGE; only on success do they write the member at @at. */
 static int read_mac(const struct attr *attr, const char *text, void *at)
 {
 	struct vfctl_mac mac;
@@ -83,7 +81,7 @@ static const char *guid_fault(const char *text)
 
 	if (!fault && vfctl_guid_parse(text, &guid) == 0)
 		fault = vfctl_guid_fault(guid);
-	return fault ? fault : "is no GUID";
+	return fault ? fault : "is not a GUID";
 }
 
 static int read_pkey(const struct attr *attr, const char *text, void *at)
@@ -134,7 +132,7 @@ static int read_switch(const struct attr *attr, const char *text, void *at)
 
 static int read_word(const struct attr *attr, const char *text, void *at)
 {
-	for (const struct attr_word *w = attr->words; w->word; w++)
+	for (const struct attr_word *w = attr->choices; w->word; w++)
 		if (strcasecmp(text, w->word) == 0 || (w->other && strcasecmp(text, w->other) == 0)) {
 			set_number(attr, w->value, at);
 			return 0;
@@ -142,11 +140,11 @@ static int read_word(const struct attr *attr, const char *text, void *at)
 	return -EINVAL;
 }
 
-static const char *word_of(const struct attr_word *words, uint32_t value)
+static const char *word_of(const struct attr_word *choices, uint32_t value)
 {
-	for (; words->word; words++)
-		if (words->value == value)
-			return words->word;
+	for (; choices->word; choices++)
+		if (choices->value == value)
+			return choices->word;
 	return "unknown";
 }
 
@@ -177,7 +175,7 @@ static void print_switch(const struct attr *attr, const void *at, char *text)
 
 static void print_word(const struct attr *attr, const void *at, char *text)
 {
-	snprintf(text, VFCTL_ATTR_TEXT, "%s", word_of(attr->words, number_at(attr, at)));
+	snprintf(text, VFCTL_ATTR_TEXT, "%s", word_of(attr->choices, number_at(attr, at)));
 }
 
 static const struct {
@@ -193,10 +191,10 @@ static const struct {
 	[VFCTL_ATTR_TYPE_WORD] = {read_word, print_word},
 };
 
-static const struct attr_word proto_words[] = {
+static const struct attr_word proto_text[] = {
 	{"802.1Q", NULL, VFCTL_VLAN_8021Q}, {"802.1ad", NULL, VFCTL_VLAN_8021AD}, {0}};
-/* The second word is that of InfiniBand's tools and of MLNX_OFED. */
-static const struct attr_word link_state_words[] = {
+/* The second word is used by InfiniBand tools and MLNX_OFED. */
+static const struct attr_word link_state_text[] = {
 	{"auto", "follow", VFCTL_LINK_STATE_AUTO}, {"enable", "up", VFCTL_LINK_STATE_ENABLE},
 	{"disable", "down", VFCTL_LINK_STATE_DISABLE}, {0}};
 
@@ -204,16 +202,20 @@ static const struct attr_word link_state_words[] = {
 	.member = offsetof(struct vfctl_vf_attrs, m), .size = sizeof(((struct vfctl_vf_attrs *)0)->m)
 #define KEYS(key, host, guest, json) key, {host, guest}, json
 #define ONE_KEY(key) KEYS(key, key, key, key)
-/* Policy that is reset when a VF is released, and policy that each start of a guest writes anyway. */
+/*
+ * Policy that is reset when a VF is released; every start of a guest writes the other policies
+ * anyway.
+ */
 #define CLEANED (KEPT | VFCTL_ATTR_CLEANED)
 #define KEPT (VFCTL_ATTR_FROM_LINK | VFCTL_ATTR_HAS_DEFAULT)
 #define ON_OFF .wanted = "on or off"
 #define RATE_WANTED "a number of Mbit/s, or with its unit: 2500mbit, 10gbit; 0 for "
 
 /*
- * The table of VF attributes: a row here, its member and bit in core/vfattr.h, how the kernel takes
- * it (netlink/link.c), and which drivers have it (drivers/drivers.c). Files, command line, JSON,
- * schemas, help, comparison, safe defaults and the hook's check of metadata follow from these.
+ * The table of VF attributes: a new attribute needs a row here, its member and bit in
+ * core/vfattr.h, its netlink form (netlink/link.c), and its drivers (drivers/drivers.c). Files,
+ * command line, JSON, schemas, help, comparison, safe defaults and the hook's check of metadata are
+ * derived from these.
  */
 static const struct attr attr_table[] = {
 	{{VFCTL_ATTR_MAC, ONE_KEY("mac"), "mac", VFCTL_ATTR_TYPE_MAC, 0, VFCTL_ATTR_FROM_LINK,
@@ -224,17 +226,18 @@ static const struct attr attr_table[] = {
 		MEMBER(vlan), .wanted = "0 (none) to 4094"},
 	{{VFCTL_ATTR_VLAN_QOS, ONE_KEY("qos"), "vlan", VFCTL_ATTR_TYPE_NUMBER, VFCTL_QOS_MAX,
 		CLEANED, "priority of the VLAN tag: 0 to 7"},
-		MEMBER(qos), .wanted = "0 to 7", .lease_only = "a VLAN priority is given by lease only"},
+		MEMBER(qos), .wanted = "0 to 7", .lease_only = "a VLAN priority is granted only by lease"},
 	{{VFCTL_ATTR_VLAN_PROTO, KEYS("proto", "proto", "proto", "vlan_proto"), "vlan",
 		VFCTL_ATTR_TYPE_WORD, 0,
 		CLEANED, "protocol of the VLAN tag: 802.1Q or 802.1ad"},
-		MEMBER(proto), .safe = VFCTL_VLAN_8021Q, .words = proto_words, .wanted = "802.1Q or 802.1ad",
-		.lease_only = "802.1ad is given by lease only"},
+		MEMBER(proto), .safe = VFCTL_VLAN_8021Q, .choices = proto_text, .wanted = "802.1Q or 802.1ad",
+		.lease_only = "802.1ad is granted only by lease"},
 	{{VFCTL_ATTR_MIN_RATE, KEYS("min-rate", "min-rate-mbps", "min_rate_mbps", "min_rate_mbps"), "rate",
 		VFCTL_ATTR_TYPE_RATE, UINT32_MAX, CLEANED,
 		"guaranteed transmit rate in Mbit/s, or with a unit (10gbit); 0: none"},
 		MEMBER(min_rate_mbps), .wanted = RATE_WANTED "none",
-		.lease_only = "a minimum rate takes from others, and is given by lease only"},
+		.lease_only = "a minimum rate takes bandwidth from other VFs and is granted only by "
+			"lease"},
 	{{VFCTL_ATTR_MAX_RATE, KEYS("max-rate", "max-rate-mbps", "max_rate_mbps", "max_rate_mbps"), "rate",
 		VFCTL_ATTR_TYPE_RATE, UINT32_MAX, CLEANED,
 		"limit of the transmit rate in Mbit/s, or with a unit (10gbit); 0: no limit"},
@@ -249,19 +252,19 @@ static const struct attr attr_table[] = {
 	{{VFCTL_ATTR_LINK_STATE, KEYS("link-state", "link-state", "link_state", "link_state"),
 		"link-state", VFCTL_ATTR_TYPE_WORD, 0, KEPT,
 		"link that the guest sees: auto (that of the port), enable, disable"},
-		MEMBER(link_state), .words = link_state_words,
+		MEMBER(link_state), .choices = link_state_text,
 		.wanted = "auto, enable or disable (follow, up or down)",
-		.lease_only = "a link state other than the port's is given by lease only"},
+		.lease_only = "a link state other than that of the port is granted only by lease"},
 	{{VFCTL_ATTR_QUERY_RSS, KEYS("query-rss", "query-rss", "query_rss", "query_rss"), "query-rss",
 		VFCTL_ATTR_TYPE_SWITCH, 0, CLEANED,
 		"let the guest read the PF's RSS table and key: on, off"},
 		MEMBER(query_rss), ON_OFF,
-		.lease_only = "RSS queries (query-rss) are allowed by lease only"},
+		.lease_only = "RSS queries (query-rss) are granted only by lease"},
 	{{VFCTL_ATTR_MSIX, ONE_KEY("msix"), "msix", VFCTL_ATTR_TYPE_NUMBER, VFCTL_MSIX_MAX,
 		VFCTL_ATTR_HAS_DEFAULT,
 		"MSI-X vectors: 0 (the device's default) to 2048"},
 		MEMBER(msix), .wanted = "0 (the device's default) to 2048",
-		.lease_only = "interrupt vectors are given by lease only"},
+		.lease_only = "interrupt vectors are granted only by lease"},
 	{{VFCTL_ATTR_NODE_GUID, KEYS("node-guid", "node-guid", "node_guid", "node_guid"), "node GUID",
 		VFCTL_ATTR_TYPE_GUID, 0, VFCTL_ATTR_FROM_LINK, "node GUID of an InfiniBand VF"},
 		MEMBER(node_guid)},
@@ -273,7 +276,7 @@ static const struct attr attr_table[] = {
 		MEMBER(pkey),
 		.wanted = "0x1 to 0x7fff with :full or :limited behind it (the number does not include the "
 			"membership bit)",
-		.lease_only = "a P_Key is given by lease only"},
+		.lease_only = "a P_Key is granted only by lease"},
 };
 
 const struct vfctl_vf_attr_info *vfctl_vf_attr_info(size_t index)
@@ -289,7 +292,7 @@ static const struct attr *find_attr(const char *key)
 	return NULL;
 }
 
-/* In sysfs, in ip link and in MLNX_OFED's files words have '_' where ours have '-'. */
+/* sysfs, ip link and MLNX_OFED use '_' in words where vfctl uses '-'. */
 static bool same_word(const char *a, const char *b)
 {
 	for (; *a && (*a == '_' ? '-' : *a) == *b; a++)
@@ -322,10 +325,11 @@ static int fail_unknown(struct vfctl_ctx *ctx, const char *key)
 	_buf_ struct buf known = {0};
 
 	if (ours)
-		return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; here it is %s", key, ours);
+		return ctx_usage_error(ctx, -ENOENT, "%s: not a VF attribute here; it is called "
+			"%s", key, ours);
 	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
 		buf_printf(&known, "%s, ", attr_table[i].info.key);
-	return ctx_mistake(ctx, -ENOENT, "%s: no such VF attribute; known are %sguid (node-guid and "
+	return ctx_usage_error(ctx, -ENOENT, "%s: not a VF attribute; known are %sguid (node-guid and "
 		"port-guid)", key, known.failed ? "" : known.data);
 }
 
@@ -335,7 +339,7 @@ int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *val
 	const struct attr *attr = find_attr(key);
 	int r;
 
-	/* One value for both, as for a function with one port. */
+	/* One value for both GUIDs, as for a function with one port. */
 	if (str_eq(key, "guid")) {
 		struct vfctl_vf_attrs both = *io;
 
@@ -349,15 +353,15 @@ int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *val
 	if (!attr)
 		return fail_unknown(ctx, key);
 	if (io->mask & attr->info.bit)
-		return ctx_mistake(ctx, -EEXIST, "%s: given twice; keep one of them", key);
+		return ctx_usage_error(ctx, -EEXIST, "%s: given twice; keep one of them", key);
 	r = types[attr->info.type].read(attr, value, (char *)io + attr->member);
 	if (r < 0 && attr->info.type == VFCTL_ATTR_TYPE_GUID)
-		return ctx_mistake(ctx, r, "%s: '%s' %s", key, value, guid_fault(value));
+		return ctx_usage_error(ctx, r, "%s: '%s' %s", key, value, guid_fault(value));
 	if (r < 0)
-		return ctx_mistake(ctx, r, "%s: '%s' is not allowed; it must be %s", key,
+		return ctx_usage_error(ctx, r, "%s: '%s' is not allowed; it must be %s", key,
 			value, attr->wanted);
 	io->mask |= attr->info.bit;
-	/* A zero protocol would reach the kernel as an unknown one (EPROTONOSUPPORT). */
+	/* The kernel would reject a zero protocol (EPROTONOSUPPORT). */
 	if (attr->info.bit & VFCTL_ATTR_VLAN && !(io->mask & VFCTL_ATTR_VLAN_PROTO))
 		io->proto = VFCTL_VLAN_8021Q;
 	return 0;
@@ -368,16 +372,16 @@ int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *att
 	bool tagged = attrs->mask & VFCTL_ATTR_VLAN_ID && attrs->vlan != 0;
 
 	if (attrs->mask & VFCTL_ATTR_VLAN_QOS && !tagged)
-		return ctx_mistake(ctx, -EINVAL,
+		return ctx_usage_error(ctx, -EINVAL,
 			"qos: only a tagged frame carries a priority; give a vlan of 1 "
 			"to 4094 too");
 	if (attrs->mask & VFCTL_ATTR_VLAN_PROTO && !tagged)
-		return ctx_mistake(ctx, -EINVAL,
+		return ctx_usage_error(ctx, -EINVAL,
 			"proto: it is the protocol of a tag; give a vlan of 1 to 4094 "
 			"too");
 	if ((attrs->mask & VFCTL_ATTR_RATE) == VFCTL_ATTR_RATE && attrs->max_rate_mbps &&
 		attrs->min_rate_mbps > attrs->max_rate_mbps)
-		return ctx_mistake(ctx, -EINVAL,
+		return ctx_usage_error(ctx, -EINVAL,
 			"min-rate: %" PRIu32
 			" Mbit/s is more than the max-rate of %" PRIu32
 			"; lower it or raise max-rate",
@@ -418,7 +422,7 @@ bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit, char v
 
 uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs, const struct vfctl_vf_attr_info *info)
 {
-	const struct attr *attr = (const struct attr *)info; /* its first member */
+	const struct attr *attr = (const struct attr *)info; /* info is the first member of struct attr */
 
 	return number_at(attr, member_of(attrs, attr));
 }
@@ -426,12 +430,12 @@ uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs, const struct v
 bool vfctl_vf_attr_word(const struct vfctl_vf_attr_info *info, size_t index, const char **ret_word,
 	const char **ret_other)
 {
-	const struct attr_word *words = ((const struct attr *)info)->words;
+	const struct attr_word *choices = ((const struct attr *)info)->choices;
 
-	if (!words || !words[index].word)
+	if (!choices || !choices[index].word)
 		return false;
-	*ret_word = words[index].word;
-	*ret_other = words[index].other;
+	*ret_word = choices[index].word;
+	*ret_other = choices[index].other;
 	return true;
 }
 
@@ -543,12 +547,12 @@ uint32_t attrs_equal(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs
 
 const char *vfctl_link_state_name(enum vfctl_link_state state)
 {
-	return word_of(link_state_words, (uint32_t)state);
+	return word_of(link_state_text, (uint32_t)state);
 }
 
 const char *vfctl_vlan_proto_name(uint16_t proto)
 {
-	return word_of(proto_words, proto);
+	return word_of(proto_text, proto);
 }
 
 void attrs_put(struct buf *out, const struct vfctl_vf_attrs *attrs, uint32_t bits)

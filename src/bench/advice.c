@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "Which setting should I use, and how sure is that?" in sentences. */
+/* Which setting to use, and how certain that is, as sentences. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,40 +8,42 @@
 struct tally {
 	size_t better, worse, same, too_few, compared;
 	unsigned needed;
-	double p;	/* the largest adjusted of those that differ */
-	double logs;	/* of ratios, turned so that below 0 is better */
+	double p;	/* the largest adjusted p-value of those that differ */
+	double logs;	/* logarithms of ratios, such that a negative one is better */
 	size_t ratios;
-	double changes; /* logarithms of the changes that are shown; NAN: one has none */
-	bool mixed;	/* of some tests higher is better, of others lower */
+	double changes; /* logarithms of the changes that are shown; NAN: one is not defined */
+	bool mixed;	/* in some tests higher is better, in others lower */
 };
 
-static struct tally tally_of(const struct vfctl_bench_report *r, size_t configuration)
+/* @at: the number of the baseline. */
+static struct tally tally_of(const struct vfctl_bench_report *r, size_t at, size_t configuration)
 {
 	struct tally t = {0};
 
 	for (size_t i = 0; i < r->cell_count; i++) {
 		const struct vfctl_bench_cell *cell = &r->cells[i];
 		const struct vfctl_bench_column *c = &cell->columns[configuration];
-		const struct vfctl_bench_column *base = &cell->columns[r->baseline];
+		const struct vfctl_bench_column *base = &cell->columns[r->baselines[at]];
+		const struct vfctl_bench_difference *d = &c->differences[at];
 		double ratio = base->goal.trials && c->goal.trials ? c->goal.median / base->goal.median : NAN;
 
 		if (isfinite(ratio) && ratio > 0) {
 			t.logs += cell->higher_is_better ? -log(ratio) : log(ratio);
 			t.ratios++;
 		}
-		if (c->difference.verdict == VFCTL_BENCH_NOT_COMPARED)
+		if (d->verdict == VFCTL_BENCH_NOT_COMPARED)
 			continue;
 		t.compared++;
-		t.changes += log1p(c->difference.relative);
+		t.changes += log1p(d->relative);
 		t.mixed |= cell->higher_is_better != r->cells[0].higher_is_better;
-		t.better += c->difference.verdict == VFCTL_BENCH_BETTER;
-		t.worse += c->difference.verdict == VFCTL_BENCH_WORSE;
-		t.same += c->difference.verdict == VFCTL_BENCH_NO_DIFFERENCE;
-		t.too_few += c->difference.trials_needed > 0;
-		if (c->difference.trials_needed > t.needed)
-			t.needed = c->difference.trials_needed;
-		if (c->difference.verdict != VFCTL_BENCH_NO_DIFFERENCE)
-			t.p = fmax(t.p, c->difference.p_adjusted);
+		t.better += d->verdict == VFCTL_BENCH_BETTER;
+		t.worse += d->verdict == VFCTL_BENCH_WORSE;
+		t.same += d->verdict == VFCTL_BENCH_NO_DIFFERENCE;
+		t.too_few += d->trials_needed > 0;
+		if (d->trials_needed > t.needed)
+			t.needed = d->trials_needed;
+		if (d->verdict != VFCTL_BENCH_NO_DIFFERENCE)
+			t.p = fmax(t.p, d->p_adjusted);
 	}
 	return t;
 }
@@ -82,34 +84,37 @@ static char *tell_tally(const struct tally *t)
 	return buf_steal(&out);
 }
 
-static int advise_each(struct vfctl_ctx *ctx, struct report *r)
+static int advise_each(struct vfctl_ctx *ctx, struct report *r, size_t at)
 {
 	const struct vfctl_bench_report *s = &r->shown;
 	int error = 0;
 
 	for (size_t k = 0; k < s->configuration_count && error == 0; k++) {
-		struct tally t = tally_of(s, k);
-		_free_ char *words = NULL;
+		struct tally t = tally_of(s, at, k);
+		_free_ char *message = NULL;
 
-		if (k == s->baseline || !t.compared)
+		if (k == s->baselines[at] || bench_is_mirror(s, at, k) || !t.compared)
 			continue;
-		words = tell_tally(&t);
-		if (!words)
+		message = tell_tally(&t);
+		if (!message)
 			return ctx_oom(ctx);
 		error = report_advice(ctx, r, str_format("%s against %s: %s.", s->configurations[k].name,
-			s->configurations[s->baseline].name, words));
+			s->configurations[s->baselines[at]].name, message));
 	}
 	return error;
 }
 
-/* The one to use: never worse, and better somewhere; of several the one most ahead. */
+/*
+ * Find the recommended one: never worse, and better somewhere; of several the one with the largest
+ * lead.
+ */
 static size_t find_winner(const struct vfctl_bench_report *s)
 {
 	size_t winner = s->baseline;
 	double least = 0;
 
 	for (size_t k = 0; k < s->configuration_count; k++) {
-		struct tally t = tally_of(s, k);
+		struct tally t = tally_of(s, 0, k);
 		double mean = t.ratios ? t.logs / (double)t.ratios : 0;
 
 		if (k != s->baseline && t.better && !t.worse && mean < least) {
@@ -123,7 +128,7 @@ static size_t find_winner(const struct vfctl_bench_report *s)
 static bool is_mixed(const struct vfctl_bench_report *s)
 {
 	for (size_t k = 0; k < s->configuration_count; k++) {
-		struct tally t = tally_of(s, k);
+		struct tally t = tally_of(s, 0, k);
 
 		if (t.better && t.worse)
 			return true;
@@ -131,15 +136,17 @@ static bool is_mixed(const struct vfctl_bench_report *s)
 	return false;
 }
 
-/* In some cell the winner's interval and that of @k are apart: they can be told from each other. */
+/*
+ * Whether in some cell the intervals of the winner and of @k do not overlap: then the two differ.
+ */
 static bool told_apart(const struct vfctl_bench_report *s, size_t winner, size_t k)
 {
 	for (size_t i = 0; i < s->cell_count; i++) {
 		const struct vfctl_bench_summary *a = &s->cells[i].columns[winner].goal;
 		const struct vfctl_bench_summary *b = &s->cells[i].columns[k].goal;
-		bool apart = a->trials && b->trials && (a->high < b->low || b->high < a->low);
+		bool anti_affinity = a->trials && b->trials && (a->high < b->low || b->high < a->low);
 
-		if (apart && fabs(a->median - b->median) >= s->noise * fabs(b->median))
+		if (anti_affinity && fabs(a->median - b->median) >= s->noise * fabs(b->median))
 			return true;
 	}
 	return false;
@@ -151,7 +158,7 @@ static char *equals_of(const struct vfctl_bench_report *s, size_t winner)
 
 	buf_puts(&out, "");
 	for (size_t k = 0; k < s->configuration_count; k++) {
-		if (k == winner || told_apart(s, winner, k) || !tally_of(s, k).ratios)
+		if (k == winner || told_apart(s, winner, k) || !tally_of(s, 0, k).ratios)
 			continue;
 		buf_printf(&out, "%s%s", out.len ? ", " : "", s->configurations[k].name);
 	}
@@ -163,8 +170,9 @@ static bool any_too_few(const struct vfctl_bench_report *s, unsigned *ret_needed
 	*ret_needed = 0;
 	*ret_fewest = SIZE_MAX;
 	for (size_t i = 0; i < s->cell_count; i++)
-		for (size_t k = 0; k < s->configuration_count; k++) {
-			const struct vfctl_bench_difference *d = &s->cells[i].columns[k].difference;
+		for (size_t n = 0; n < s->configuration_count * s->baseline_count; n++) {
+			const struct vfctl_bench_column *c = &s->cells[i].columns[n / s->baseline_count];
+			const struct vfctl_bench_difference *d = &c->differences[n % s->baseline_count];
 
 			if (!d->trials_needed)
 				continue;
@@ -187,10 +195,9 @@ static char *tell_verdict(const struct vfctl_bench_report *s, size_t winner, boo
 			: few ? strdup("Too few trials to say whether it became better or worse.")
 			: strdup("No difference is shown between before and after.");
 	if (s->configuration_count < 2)
-		return strdup("One configuration was measured: there is nothing to choose from.");
+		return strdup("Only one configuration was measured, so there is nothing to compare.");
 	if (!s->comparisons)
-		return strdup("Nothing can be said yet: no two configurations have a trial that "
-			"worked in the "
+		return strdup("No conclusion yet: no two configurations have a successful trial in the "
 			"same cell.");
 	if (winner != s->baseline)
 		return str_format("Use %s.", s->configurations[winner].name);
@@ -200,9 +207,12 @@ static char *tell_verdict(const struct vfctl_bench_report *s, size_t winner, boo
 			"Choose by the cell that is like yours.", base);
 	if (s->worse)
 		return str_format("Keep %s: no other configuration is shown to be better.", base);
+	if (few && s->quick)
+		return strdup("A quick run shows that everything works; it gives no verdict.");
 	if (few)
 		return strdup("Too few trials to say which configuration to use.");
-	return str_format("No configuration is shown to be better than %s, or worse: keep what you have.",
+	return str_format("No configuration is shown to be better or worse than %s: keep the present "
+		"one.",
 		base);
 }
 
@@ -215,9 +225,27 @@ static int advise_equals(struct vfctl_ctx *ctx, struct report *r, size_t winner)
 		return ctx_oom(ctx);
 	if (!*equals || s->comparison || s->configuration_count < 3)
 		return 0;
-	return report_advice(ctx, r, str_format("As good, as far as this shows: %s (not told apart "
-		"from %s in "
-		"any cell).", equals, s->configurations[winner].name));
+	return report_advice(ctx, r, str_format("Equally good as far as this measurement shows: %s (no "
+		"difference from %s in any cell).", equals, s->configurations[winner].name));
+}
+
+static int advise_detectable(struct vfctl_ctx *ctx, struct report *r)
+{
+	const struct vfctl_bench_report *s = &r->shown;
+	const struct vfctl_bench_cell *worst = &s->cells[s->detectable_cell];
+	char about[VFCTL_BENCH_TEXT], most[VFCTL_BENCH_TEXT];
+
+	if (!isfinite(s->detectable_median))
+		return 0;
+	vfctl_bench_about(s->detectable_median, about);
+	if (s->comparisons == 1)
+		return report_advice(ctx, r, str_format("These trials can show a difference of about %s "
+			"(80 %% power).", about));
+	return report_advice(ctx, r, str_format("These trials can show differences of about %s (80 %% power, "
+		"median of %zu comparisons); the least sensitive comparison is %s in %s%s%s: about %s.",
+		about, s->comparisons, s->configurations[s->detectable_configuration].name, worst->test,
+		*worst->parameters ? " " : "", worst->parameters,
+		vfctl_bench_about(s->detectable_worst, most)));
 }
 
 int report_advise(struct vfctl_ctx *ctx, struct report *r)
@@ -228,14 +256,14 @@ int report_advise(struct vfctl_ctx *ctx, struct report *r)
 	bool few = any_too_few(s, &needed, &fewest);
 	int error = report_advice(ctx, r, tell_verdict(s, winner, few));
 
-	if (error == 0 && !s->comparison)
-		error = advise_each(ctx, r);
+	for (size_t at = 0; at < s->baseline_count && error == 0 && !s->comparison; at++)
+		error = advise_each(ctx, r, at);
 	if (error == 0 && s->comparisons && !few)
 		error = advise_equals(ctx, r, winner);
+	if (error == 0 && s->comparisons && !few)
+		error = advise_detectable(ctx, r);
 	if (error == 0 && few)
-		error = report_advice(ctx, r, str_format("Too few trials: %zu, at least %u for %g "
-			"%% over %zu "
-			"comparison%s.", fewest, needed, 100 * (1 - s->alpha), s->comparisons,
-			s->comparisons == 1 ? "" : "s"));
+		error = report_advice(ctx, r, str_format("Too few trials: %zu; at least %u are needed "
+			"for %g %%.", fewest, needed, 100 * (1 - s->alpha)));
 	return error;
 }

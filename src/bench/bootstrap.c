@@ -7,14 +7,23 @@
 
 #define RESAMPLES 10000
 
+/* The values are sorted: how often each was drawn is enough to have the sample in order. */
 static int fill_sample(struct gsl_random *random, const double *sorted, size_t count, double *medians,
 	double *drawn)
 {
+	_free_ size_t *times = calloc(count, sizeof(*times));
+
+	if (!times)
+		return -ENOMEM;
 	for (size_t i = 0; i < RESAMPLES; i++) {
+		size_t filled = 0;
+
 		for (size_t k = 0; k < count; k++)
-			drawn[k] = sorted[gsl_random_below(random, count)];
-		if (sort_doubles(drawn, count) < 0)
-			return -ENOMEM;
+			times[gsl_random_below(random, count)]++;
+		for (size_t k = 0; k < count && filled <= count / 2; k++)
+			for (size_t n = times[k]; n > 0; n--)
+				drawn[filled++] = sorted[k];
+		memset(times, 0, count * sizeof(*times));
 		medians[i] = quantile_sorted(drawn, count, 0.5);
 	}
 	return sort_doubles(medians, RESAMPLES);
@@ -29,7 +38,7 @@ static int resample(struct gsl_random *random, const double *v, size_t count, do
 
 	if (!room || !random)
 		return -ENOMEM;
-	/* The order in which the trials came is not to change the answer. */
+	/* The order of the trials must not change the result. */
 	memcpy(sorted, v, count * sizeof(*v));
 	r = sort_doubles(sorted, count);
 	if (r == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is worth trying in a search, by the interface's driver and by what it has now. */
+/* Settings worth trying in a search, from the interface's driver and its present settings. */
 #include <errno.h>
 
 #include "base/parse.h"
@@ -12,7 +12,7 @@
 
 static int read_driver(struct vfctl_ctx *ctx, const char *device, char **ret)
 {
-	/* Of a virtual interface there is none, and the table has no row. */
+	/* A virtual interface has none, and the table has no row for it. */
 	if (host_try_link_name(ctx, ret, "/sys/class/net/%s/device/driver", device) < 0)
 		*ret = strdup("");
 	return *ret ? 0 : ctx_oom(ctx);
@@ -36,16 +36,16 @@ static int read_now(struct vfctl_ctx *ctx, const char *device, struct vfctl_coal
 	if (r == 0)
 		r = parse_u32(index, 1, INT32_MAX, &number);
 	if (r < 0)
-		return ctx_fail(ctx, -ENODEV, "there is no network device %s here, so the settings worth "
-			"trying with its driver are not known; name them with --try, such as --try "
+		return ctx_fail(ctx, -ENODEV, "network device %s not found, so the settings worth "
+			"trying with its driver are unknown; name them with --try, such as --try "
 			"rx-usecs=0", device);
 	row.ifindex = (int)number;
 	r = nl_coalesce_read(ctx, &row, 1);
 	if (r < 0)
 		return r;
 	if (row.error < 0)
-		return ctx_fail(ctx, row.error, "%s has no interrupt moderation to set: %s. Name what is to "
-			"be tried with --try, such as --try mtu=9000", device,
+		return ctx_fail(ctx, row.error, "%s has no interrupt moderation to set: %s. Name "
+			"settings to try with --try, such as --try mtu=9000", device,
 			row.text[0] ? row.text : strerror(-row.error));
 	*ret = row.values;
 	return 0;
@@ -64,7 +64,7 @@ int vfctl_search_settings(struct vfctl_ctx *ctx, const char *device,
 		return r;
 	*ret_count = vfctl_tuning_candidates(driver, is_infiniband(ctx, device), &now, ret_settings);
 	if (!*ret_count)
-		return ctx_fail(ctx, -EOPNOTSUPP, "nothing of the interrupt moderation of %s is worth "
-			"trying besides what it has; name settings with --try", device);
+		return ctx_fail(ctx, -EOPNOTSUPP, "no interrupt moderation of %s other than the present "
+			"one is worth trying; name settings with --try", device);
 	return 0;
 }

@@ -70,7 +70,7 @@ static int add_fact(struct survey *s, struct place *p, const char *name, const c
 
 /* ---- files of the place, all read by one program ---- */
 
-/* Of "PATH:TEXT" lines, as grep -H prints them, the first of that path. */
+/* Find the first line of that path among "PATH:TEXT" lines, as grep -H prints them. */
 static bool find_line(const char *lines, const char *path, char *buf, size_t size)
 {
 	size_t len = strlen(path);
@@ -88,7 +88,7 @@ static bool find_line(const char *lines, const char *path, char *buf, size_t siz
 	return false;
 }
 
-/* The value of "key : value" of a file of such lines. */
+/* Find the value of "key : value" in a file of such lines. */
 static bool find_key(const char *lines, const char *path, const char *key, char *buf, size_t size)
 {
 	_free_ char *start = str_format("%s:%s", path, key);
@@ -105,12 +105,24 @@ static bool find_key(const char *lines, const char *path, const char *key, char 
 #define NET "/sys/class/net/%s/"
 #define IB "/sys/class/infiniband/%s/"
 
+static unsigned ib_port(const struct endpoint *e)
+{
+	return e->ib_port ? e->ib_port : 1;
+}
+
+/* The path of a file of the RDMA device; "port/": of the measured port. */
+static char *ib_path(const struct endpoint *e, const char *file)
+{
+	return str_starts(file, "port/") ? str_format(IB "ports/%u/%s", e->rdma, ib_port(e), file + 5)
+					 : str_format(IB "%s", e->rdma, file);
+}
+
 static int read_files(struct place *p, char **ret)
 {
 	static const char *const net[] = {"operstate", "carrier", "mtu", "speed", "device/numa_node",
 		"device/vendor", "device/device", "address"};
-	static const char *const ib[] = {"ports/1/state", "ports/1/phys_state", "ports/1/link_layer",
-		"ports/1/rate", "ports/1/sm_lid", "fw_ver", "device/numa_node"};
+	static const char *const ib[] = {"port/state", "port/phys_state", "port/link_layer",
+		"port/rate", "port/sm_lid", "fw_ver", "device/numa_node"};
 	_cleanup_(place_output_clear) struct place_output o = {0};
 	_cleanup_(argv_clear) struct argv argv = {0};
 	int r;
@@ -125,8 +137,13 @@ static int read_files(struct place *p, char **ret)
 	argv_add(&argv, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
 	for (size_t i = 0; p->end->device && i < ARRAY_SIZE(net); i++)
 		argv_add(&argv, NET "%s", p->end->device, net[i]);
-	for (size_t i = 0; p->end->rdma && i < ARRAY_SIZE(ib); i++)
-		argv_add(&argv, IB "%s", p->end->rdma, ib[i]);
+	for (size_t i = 0; p->end->rdma && i < ARRAY_SIZE(ib); i++) {
+		_free_ char *path = ib_path(p->end, ib[i]);
+
+		argv.failed |= !path;
+		if (path)
+			argv_add(&argv, "%s", path);
+	}
 	r = argv.failed ? ctx_oom(p->ctx) : place_run(p, argv.v, NULL, RUN_MS, &o);
 	if (r < 0)
 		return r;
@@ -145,7 +162,7 @@ static bool read_net(const char *lines, const struct endpoint *e, const char *fi
 static bool read_ib(const char *lines, const struct endpoint *e, const char *file,
 	char *buf, size_t size)
 {
-	_free_ char *path = str_format(IB "%s", e->rdma, file);
+	_free_ char *path = ib_path(e, file);
 
 	return path && find_line(lines, path, buf, size);
 }
@@ -170,10 +187,10 @@ static int check_machine(struct survey *s, struct place *p, const char *lines)
 	if (r < 0 || !(strstr(text, "TCG") || strstr(text, "QEMU Virtual CPU")))
 		return r;
 	if (s->emulated)
-		return 0; /* once is enough */
+		return 0; /* reported only once */
 	s->emulated = true;
 	return add_check(s, p->ctx, BENCH_CHECK_WARN, "emulated", "%s: the CPU is emulated: figures can "
-		"be compared with each other, and say nothing of hardware", p->end->name);
+		"be compared with each other but do not apply to hardware", p->end->name);
 }
 
 static int check_governor(struct survey *s, struct place *p, const char *lines)
@@ -189,12 +206,12 @@ static int check_governor(struct survey *s, struct place *p, const char *lines)
 		return r;
 	if (str_eq(text, "performance"))
 		return add_check(s, p->ctx, BENCH_CHECK_OK, "governor", "%s: performance", p->end->name);
-	return add_check(s, p->ctx, BENCH_CHECK_WARN, "governor", "%s: the CPU frequency governor is %s, "
-		"so that clocks change while it is measured; set governor: performance", p->end->name,
+	return add_check(s, p->ctx, BENCH_CHECK_WARN, "governor", "%s: the CPU frequency governor is "
+		"%s, so clocks change during the measurement; set governor: performance", p->end->name,
 		text);
 }
 
-/* Are the CPUs that its programs may use on the node of the device? */
+/* Whether the CPUs of its programs are on the node of the device. */
 static int check_node(struct survey *s, struct place *p, const char *lines, const char *node)
 {
 	_free_ char *path = str_format("/sys/devices/system/node/node%s/cpulist", node);
@@ -211,7 +228,7 @@ static int check_node(struct survey *s, struct place *p, const char *lines, cons
 	r = place_run(p, argv, NULL, RUN_MS, &o);
 	if (r < 0)
 		return r;
-	place_output_words(&o, text, sizeof(text));
+	place_output_text(&o, text, sizeof(text));
 	if (o.status != 0 || vfctl_cpuset_parse(text, &local) < 0)
 		return 0;
 	if (p->end->cpus)
@@ -242,14 +259,15 @@ static int check_device(struct survey *s, struct place *p, const char *lines)
 	if (!e->device)
 		return 0;
 	if (!read_net(lines, e, "mtu", text, sizeof(text)))
-		return add_check(s, p->ctx, BENCH_CHECK_FAIL, "device", "%s: %s has no network device %s",
-			e->name, place_describe(p, where), e->device);
+		return add_check(s, p->ctx, BENCH_CHECK_FAIL, "device", "%s: %s has no network device %s "
+			"(ip link lists them); correct device: in the plan, or attach the VF", e->name,
+			place_describe(p, where), e->device);
 	for (size_t i = 0; i < ARRAY_SIZE(told) && r == 0; i++)
 		if (read_net(lines, e, told[i], text, sizeof(text)))
 			r = add_fact(s, p, told[i], text);
 	if (r == 0 && (!read_net(lines, e, "carrier", text, sizeof(text)) || !str_eq(text, "1")))
-		return add_check(s, p->ctx, BENCH_CHECK_FAIL, "link", "%s: %s has no link (ip link set %s "
-			"up; is a cable plugged in?)", e->name, e->device, e->device);
+		return add_check(s, p->ctx, BENCH_CHECK_FAIL, "link", "%s: %s has no link (run ip link "
+			"set %s up, and check the cable)", e->name, e->device, e->device);
 	if (r == 0)
 		r = add_check(s, p->ctx, BENCH_CHECK_OK, "link", "%s: %s has a link", e->name, e->device);
 	if (r == 0 && read_net(lines, e, "device/numa_node", text, sizeof(text)))
@@ -263,35 +281,37 @@ static int check_port(struct survey *s, struct place *p, const char *lines)
 	const struct endpoint *e = p->end;
 	char state[64], text[64], where[300];
 
-	if (!read_ib(lines, e, "ports/1/state", state, sizeof(state)))
-		return add_check(s, p->ctx, BENCH_CHECK_FAIL, "port", "%s: %s has no RDMA device %s "
-			"(rdma link shows them)", e->name, place_describe(p, where), e->rdma);
+	if (!read_ib(lines, e, "port/state", state, sizeof(state)))
+		return add_check(s, p->ctx, BENCH_CHECK_FAIL, "port", "%s: %s has no port %u of "
+			"an RDMA device %s (rdma link shows them)", e->name, place_describe(p, where),
+			ib_port(e), e->rdma);
 	if (!strstr(state, "ACTIVE")) {
-		bool ib = read_ib(lines, e, "ports/1/link_layer", text, sizeof(text)) &&
+		bool ib = read_ib(lines, e, "port/link_layer", text, sizeof(text)) &&
 			str_eq(text, "InfiniBand");
 
-		return add_check(s, p->ctx, BENCH_CHECK_FAIL, "port", "%s: port 1 of %s is %s, not ACTIVE"
-			"%s", e->name, e->rdma, state, ib ? "; does a subnet manager run?" : "");
+		return add_check(s, p->ctx, BENCH_CHECK_FAIL, "port", "%s: port %u of %s is %s, not "
+			"ACTIVE%s", e->name, ib_port(e), e->rdma, state,
+			ib ? "; check that a subnet manager runs" : "");
 	}
-	return add_check(s, p->ctx, BENCH_CHECK_OK, "port", "%s: port 1 of %s is ACTIVE", e->name,
-		e->rdma);
+	return add_check(s, p->ctx, BENCH_CHECK_OK, "port", "%s: port %u of %s is ACTIVE", e->name,
+		ib_port(e), e->rdma);
 }
 
 static int check_rdma(struct survey *s, struct place *p, const char *lines)
 {
-	static const char *const told[] = {"ports/1/rate", "ports/1/link_layer", "fw_ver"};
+	static const char *const told[] = {"port/rate", "port/link_layer", "fw_ver"};
 	char text[128];
 	int r = check_port(s, p, lines);
 
 	for (size_t i = 0; i < ARRAY_SIZE(told) && r == 0; i++)
 		if (read_ib(lines, p->end, told[i], text, sizeof(text)))
 			r = add_fact(s, p, told[i], text);
-	if (r == 0 && read_ib(lines, p->end, "ports/1/link_layer", text, sizeof(text)) &&
+	if (r == 0 && read_ib(lines, p->end, "port/link_layer", text, sizeof(text)) &&
 		str_eq(text, "InfiniBand") &&
-		read_ib(lines, p->end, "ports/1/sm_lid", text, sizeof(text)) && str_eq(text, "0x0"))
-		r = add_check(s, p->ctx, BENCH_CHECK_FAIL, "subnet-manager", "%s: port 1 of %s knows no "
+		read_ib(lines, p->end, "port/sm_lid", text, sizeof(text)) && str_eq(text, "0x0"))
+		r = add_check(s, p->ctx, BENCH_CHECK_FAIL, "subnet-manager", "%s: port %u of %s has no "
 			"subnet manager; start opensm on one node of the fabric", p->end->name,
-			p->end->rdma);
+			ib_port(p->end), p->end->rdma);
 	if (r == 0 && !p->end->device && read_ib(lines, p->end, "device/numa_node", text, sizeof(text)))
 		r = check_node(s, p, lines, text);
 	return r;
@@ -328,9 +348,9 @@ int survey_path(struct survey *s, struct place *client, struct place *server)
 	for (size_t i = 0; i < s->check_count; i++) /* of another configuration */
 		if (str_eq(s->checks[i].name, "path"))
 			return 0;
-	return add_check(s, client->ctx, BENCH_CHECK_WARN, "path", "%s and %s are both on %s, whose kernel "
-		"hands packets over without %s: put one of them into a network namespace (ip netns add) "
-		"or on another host", client->end->name, server->end->name,
+	return add_check(s, client->ctx, BENCH_CHECK_WARN, "path", "%s and %s are both on %s, whose "
+		"kernel delivers packets without %s: move one of them to a network namespace (ip netns "
+		"add) or another host", client->end->name, server->end->name,
 		place_describe(client, where), client->end->device);
 }
 
@@ -349,7 +369,7 @@ static int add_version(struct survey *s, struct place *p, const char *program, c
 	return t->name && t->version && t->endpoint ? 0 : ctx_oom(p->ctx);
 }
 
-/* The first number with a dot in what it says: "iperf 3.12 (cJSON 1.7.15)". */
+/* Find the first number with a dot in its output: "iperf 3.12 (cJSON 1.7.15)". */
 static void find_version(const char *text, char *buf, size_t size)
 {
 	const char *best = NULL;
@@ -375,6 +395,14 @@ static int missing(struct survey *s, struct place *p, const char *program, const
 		package ? " (apt-get install " : "", package ? package : "", package ? ")" : "");
 }
 
+static struct bench_tool_version *find_tool(const struct survey *s, const char *program, const char *endpoint)
+{
+	for (size_t i = 0; i < s->tool_count; i++)
+		if (str_eq(s->tools[i].name, program) && str_eq(s->tools[i].endpoint, endpoint))
+			return &s->tools[i];
+	return NULL;
+}
+
 int survey_tool(struct survey *s, struct place *p, const char *program, const char *package,
 	const char *const version[2], bool required)
 {
@@ -383,8 +411,7 @@ int survey_tool(struct survey *s, struct place *p, const char *program, const ch
 	char text[64] = "";
 	int r;
 
-	for (size_t i = 0; i < s->tool_count; i++)
-		if (str_eq(s->tools[i].name, program) && str_eq(s->tools[i].endpoint, p->end->name))
+	if (find_tool(s, program, p->end->name))
 			return 0;
 	argv_add(&argv, "%s", version[0] ? program : "which");
 	argv_add(&argv, "%s", version[0] ? version[0] : program);
@@ -399,7 +426,49 @@ int survey_tool(struct survey *s, struct place *p, const char *program, const ch
 	return add_version(s, p, program, version[0] ? text : "");
 }
 
-/* The numbers of "26.04" as one: 2604; "3.12" 312. */
+static int check_osu_sizes(struct survey *s, struct place *p, const char *program, unsigned options)
+{
+	if (!(options & OSU_KNOWN) || options & OSU_SIZE || str_eq(program, "osu_barrier"))
+		return 0;
+	return add_check(s, p->ctx, BENCH_CHECK_WARN, "size", "%s: this version of %s cannot measure one "
+		"size: each run measures all sizes and takes longer; use all-sizes: on, or OSU 5.4 or later",
+		p->end->name, program);
+}
+
+/* -h and -v are options of all versions; of 5.3, some have no -v. */
+int survey_osu(struct survey *s, struct place *p, const char *program, bool required)
+{
+	_cleanup_(place_output_clear) struct place_output usage = {0}, version = {0};
+	char *help[] = {(char *)program, "-h", NULL}, *about[] = {(char *)program, "-v", NULL};
+	char text[64] = "";
+	int r;
+
+	if (find_tool(s, program, p->end->name))
+		return 0;
+	r = place_run(p, help, NULL, RUN_MS, &usage);
+	if (r == -ENOENT)
+		return missing(s, p, program, NULL, required);
+	if (r == 0 && usage.out.data)
+		r = place_run(p, about, NULL, RUN_MS, &version);
+	if (r < 0 && r != -ETIMEDOUT)
+		return r;
+	ctx_clear(p->ctx); /* an MPI that does not start without mpirun: the options are not known */
+	osu_version(version.out.data ? version.out.data : "", text, sizeof(text));
+	r = add_version(s, p, program, text);
+	if (r < 0)
+		return r;
+	s->tools[s->tool_count - 1].osu = osu_options(usage.out.data ? usage.out.data : "");
+	return check_osu_sizes(s, p, program, s->tools[s->tool_count - 1].osu);
+}
+
+unsigned survey_osu_options(const struct survey *s, const char *program, const char *endpoint)
+{
+	const struct bench_tool_version *t = find_tool(s, program, endpoint);
+
+	return t ? t->osu : 0;
+}
+
+/* The numbers of "26.04" as one: 2604; for "3.12" 312. */
 static unsigned version_number(const char *text)
 {
 	unsigned major = 0, minor = 0;
@@ -417,7 +486,7 @@ static int check_pair(struct survey *s, struct vfctl_ctx *ctx, const struct benc
 
 	if (str_starts(a->name, "ib_") && (va >= PERFTEST_BINDS) != (vb >= PERFTEST_BINDS))
 		return add_check(s, ctx, BENCH_CHECK_WARN, "versions", "%s %s on %s binds itself to the "
-			"device's NUMA node, %s on %s does not: bring both to one version, or add option "
+			"device's NUMA node, but %s on %s does not: use the same version, or add option "
 			"--disable_numa", a->name, a->version, a->endpoint, b->version, b->endpoint);
 	if (!str_eq(a->version, b->version))
 		return add_check(s, ctx, BENCH_CHECK_WARN, "versions", "%s is %s on %s and %s on %s",
@@ -438,6 +507,20 @@ int survey_pairs(struct survey *s, struct vfctl_ctx *ctx, bool threads)
 			if (str_eq(s->tools[i].name, s->tools[k].name))
 				r = check_pair(s, ctx, &s->tools[i], &s->tools[k], threads);
 	return r;
+}
+
+int survey_trials(struct survey *s, struct vfctl_ctx *ctx, const struct bench_plan *plan, bool quick)
+{
+	unsigned needed = bench_plan_trials_needed(plan);
+
+	if (plan->trials >= needed)
+		return 0;
+	if (quick)
+		return add_check(s, ctx, BENCH_CHECK_WARN, "trials", "--quick shows that everything works; "
+			"it gives no verdict, which needs %u trials", needed);
+	return add_check(s, ctx, BENCH_CHECK_WARN, "trials", "%u trial%s cannot show a difference at "
+		"alpha %g: use --trials %u or more", plan->trials, plan->trials == 1 ? "" : "s",
+		plan->alpha, needed);
 }
 
 const struct bench_check *survey_failed(const struct survey *s)

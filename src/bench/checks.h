@@ -3,11 +3,13 @@
 #define VFCTL_BENCH_CHECKS_H
 
 #include "remote/place.h"
+#include "bench/plan.h"
 #include "bench/result.h"
 
 /*
- * What must be so before anything is measured, and what explains the figures afterwards: it all goes
- * into the result. What makes a measurement impossible fails; what spoils it is a warning.
+ * The checks before a measurement, and the facts that explain its results later; all go into the
+ * result. A check fails if a measurement is impossible, and warns if the results would be
+ * distorted.
  */
 struct survey {
 	struct bench_check *checks;
@@ -16,21 +18,27 @@ struct survey {
 	size_t fact_count;
 	struct bench_tool_version *tools;
 	size_t tool_count;
-	bool emulated; /* a CPU that is itself a program: figures say nothing of hardware */
+	bool emulated; /* an emulated CPU: the results do not describe hardware */
 };
 
 void survey_clear(struct survey *s);
 
-/* One end of the plan. @uses_rdma: a test needs its RDMA device. */
+/* Check one end of the plan. @uses_rdma: a test needs its RDMA device. */
 int survey_place(struct survey *s, struct place *p, bool uses_rdma);
-/* Do packets of programs that go through the kernel leave it between these two? */
+/* Check whether packets between these two leave the kernel. */
 int survey_path(struct survey *s, struct place *client, struct place *server);
-/* A program there: is it installed, and which version? */
+/* Check whether a program is installed there, and its version. */
 int survey_tool(struct survey *s, struct place *p, const char *program, const char *package,
 	const char *const version[2], bool required);
-/* Versions on both sides that do not measure alike. */
+/* The same for an OSU program, and which options its version has. */
+int survey_osu(struct survey *s, struct place *p, const char *program, bool required);
+/* The options of an OSU program at that endpoint (bench/tool.h); 0: not known. */
+unsigned survey_osu_options(const struct survey *s, const char *program, const char *endpoint);
+/* Check for versions on both sides that measure differently. */
 int survey_pairs(struct survey *s, struct vfctl_ctx *ctx, bool threads);
-/* The first that fails, or NULL. */
+/* Warn about a plan with too few trials for any verdict. @quick: a smoke run. */
+int survey_trials(struct survey *s, struct vfctl_ctx *ctx, const struct bench_plan *plan, bool quick);
+/* The first check that failed, or NULL. */
 const struct bench_check *survey_failed(const struct survey *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bench.json: what was to be measured, on what, in which order. */
+/* bench.json: what to measure, on what, and in which order. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -122,6 +122,20 @@ static void put_host(struct buf *b, const struct survey *s)
 	buf_puts(b, s->fact_count ? "\n  },\n" : "},\n");
 }
 
+/* An older vfctl reads only the first one. */
+static void put_baselines(struct buf *b, const struct bench_plan *plan)
+{
+	put_text(b, "baseline", plan->baselines ? plan->baselines[0] : NULL);
+	if (!plan->baselines || !plan->baselines[1])
+		return;
+	buf_puts(b, ",\n  \"baselines\": [");
+	for (size_t i = 0; plan->baselines[i]; i++) {
+		buf_puts(b, i ? ", " : "");
+		json_put(b, plan->baselines[i]);
+	}
+	buf_puts(b, "]");
+}
+
 int bench_description(const struct bench *bench, char **ret)
 {
 	const struct bench_plan *plan = bench->plan;
@@ -140,13 +154,15 @@ int bench_description(const struct bench *bench, char **ret)
 	buf_printf(&b, ",\n  \"seed\": %" PRIu64 ",\n  \"runs\": %zu,\n  \"alpha\": %.10g,\n"
 		       "  \"noise\": %.10g,\n  ",
 		bench->seed, bench_planned_runs(bench), plan->alpha, plan->noise);
-	put_text(&b, "baseline", plan->baseline);
+	put_baselines(&b, plan);
 	buf_printf(&b, ",\n  \"emulated\": %s,\n", bench->survey.emulated ? "true" : "false");
 	put_list(&b, "configurations", bench, plan->configuration_count, put_configuration_at);
 	put_list(&b, "tests", bench, plan->test_count, put_test_at);
 	put_list(&b, "tools", bench, bench->survey.tool_count, put_tool_at);
 	put_list(&b, "checks", bench, bench->survey.check_count, put_check_at);
 	put_host(&b, &bench->survey);
+	if (bench->quick)
+		buf_puts(&b, "  \"quick\": true,\n");
 	if (bench->searches)
 		buf_printf(&b, "  \"search\": {\"max_seconds\": %.10g},\n", bench->max_seconds);
 	buf_printf(&b, "  \"trials\": %u,\n  \"warmup\": %u\n}\n", plan->trials, plan->warmup);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whether two configurations differ, by the trials of each. The p-values are those of R's
- * wilcox.test() and t.test(), in the same cases exact (unit/oracle-stats holds them to R and SciPy).
+ * Whether two configurations differ, from the trials of each.
+ * The p-values are those of R's wilcox.test() and t.test(). With ties, where R before 4.6 uses an
+ * approximation, they are exact too: those of the permutations of the mean ranks (unit/oracle-stats
+ * compares all with R, SciPy and brute force).
  */
 #include <errno.h>
 #include <float.h>
@@ -59,7 +61,7 @@ static int rank_values(const double *v, size_t count, double *ret_ranks, double 
 	return 0;
 }
 
-/* ---- how often each sum of ranks comes by chance: a table of P(S = s) ---- */
+/* ---- the distribution of a sum of ranks by chance: a table of P(S = s) ---- */
 
 struct chances {
 	double *v;
@@ -83,8 +85,8 @@ static int signed_rank_chances(size_t n, struct chances *ret)
 }
 
 /*
- * Rank sums: of n + m ranks n are ours. Ways to choose k with sum s of the first ranks, the
- * smallest possible sum taken off, so that W = 0..n m.
+ * Rank sums: n of n + m ranks belong to the first sample. Number of ways to choose k with the sum s
+ * from the first ranks, minus the smallest possible sum, so that W = 0..n m.
  */
 static int rank_sum_chances(size_t n, size_t m, struct chances *ret)
 {
@@ -113,17 +115,70 @@ static int rank_sum_chances(size_t n, size_t m, struct chances *ret)
 	return 0;
 }
 
-/* Two-sided: twice the tail that the sum is in. */
-static double exact_p(const struct chances *chances, double statistic)
+/*
+ * With ties the mean ranks themselves are permuted. They are multiples of 1/2, so these tables are over
+ * twice the sum.
+ */
+static int tied_signed_chances(const double *ranks, size_t n, struct chances *ret)
 {
-	size_t s = (size_t)statistic;
-	double low = 0, high = 0;
+	size_t count = n * (n + 1) + 1;
+	double *v = calloc(count, sizeof(*v));
 
-	for (size_t i = 0; i <= s && i < chances->count; i++)
-		low += chances->v[i];
-	for (size_t i = s; i < chances->count; i++)
-		high += chances->v[i];
-	return fmin(1, 2 * fmin(low, high));
+	if (!v)
+		return -ENOMEM;
+	v[0] = 1;
+	for (size_t i = 0; i < n; i++) {
+		size_t twice = (size_t)(2 * ranks[i]);
+
+		for (size_t s = count; s-- > 0;)
+			v[s] = (v[s] + (s >= twice ? v[s - twice] : 0)) / 2;
+	}
+	*ret = (struct chances){v, count};
+	return 0;
+}
+
+/* @n of @total ranks belong to the first sample. */
+static int tied_sum_chances(const double *ranks, size_t total, size_t n, struct chances *ret)
+{
+	size_t count = total * (total + 1) + 1;
+	double *ways = calloc((n + 1) * count, sizeof(*ways)), all = 0;
+
+	if (!ways)
+		return -ENOMEM;
+	ways[0] = 1;
+	for (size_t i = 0; i < total; i++) {
+		size_t twice = (size_t)(2 * ranks[i]);
+
+		for (size_t k = i + 1 < n ? i + 1 : n; k > 0; k--) {
+			double *to = ways + k * count;
+			const double *from = ways + (k - 1) * count;
+
+			for (size_t s = twice; s < count; s++)
+				to[s] += from[s - twice];
+		}
+	}
+	memmove(ways, ways + n * count, count * sizeof(*ways));
+	for (size_t s = 0; s < count; s++)
+		all += ways[s];
+	for (size_t s = 0; s < count; s++)
+		ways[s] /= all;
+	*ret = (struct chances){ways, count};
+	return 0;
+}
+
+/*
+ * Two-sided: the probability of a sum at least as far from its mean as @s. Without ties: twice the
+ * tail.
+ */
+static double exact_p(const struct chances *chances, size_t s, size_t twice_mean)
+{
+	size_t far = 2 * s > twice_mean ? 2 * s - twice_mean : twice_mean - 2 * s;
+	double p = 0;
+
+	for (size_t i = 0; i < chances->count; i++)
+		if ((2 * i > twice_mean ? 2 * i - twice_mean : twice_mean - 2 * i) >= far)
+			p += chances->v[i];
+	return fmin(1, p);
 }
 
 /* The smallest s with P(S <= s) >= p; at least 1. */
@@ -132,14 +187,17 @@ static size_t exact_quantile(const struct chances *chances, double p)
 	double sum = 0;
 	size_t s = 0;
 
-	/* A little less, as R has it: 0.025 made by adding up is no surprise. */
+	/*
+	 * A slightly smaller limit, as in R: a p that is rounded to 0.025 must not count as a
+	 * difference.
+	 */
 	p *= 1 - 8 * DBL_EPSILON;
 	while (s < chances->count && (sum += chances->v[s]) < p)
 		s++;
 	return s ? s : 1;
 }
 
-/* With the correction for continuity. */
+/* With the continuity correction. */
 static double normal_p(double difference, double variance)
 {
 	double z;
@@ -164,7 +222,10 @@ static void moments(const double *v, size_t count, double *ret_mean, double *ret
 	*ret_variance = count > 1 ? sum / (double)(count - 1) : NAN;
 }
 
-/* Where the means differ by more than their values vary in the last digit only, t says nothing. */
+/*
+ * If the values vary only in the last digit, and the means differ by more than that, t is
+ * meaningless.
+ */
 static double t_p(double difference, double error, double largest, double freedom)
 {
 	if (!(error > 10 * DBL_EPSILON * largest) || !isfinite(difference / error))
@@ -181,7 +242,7 @@ static double welch_p(const double *first, size_t n, const double *second, size_
 	e1 = var1 / (double)n;
 	e2 = var2 / (double)m;
 	error = sqrt(e1 + e2);
-	/* Only their ratio counts from here on, and fourth powers of it. */
+	/* From here on only their ratio matters, and its fourth powers. */
 	largest = fmax(e1, e2);
 	e1 /= largest;
 	e2 /= largest;
@@ -200,7 +261,7 @@ static void paired_t(const double *d, size_t count, struct difference *io)
 
 /* ---- Hodges and Lehmann ---- */
 
-/* @v: all averages, or differences; the interval is that of R: its ends are some of them. */
+/* @v: all averages, or differences; the interval is that of R: its ends are two of them. */
 static int shift_of(double *v, size_t count, size_t reach, struct difference *io)
 {
 	if (sort_doubles(v, count) < 0)
@@ -225,16 +286,14 @@ static size_t normal_reach(double mean, double variance, double confidence)
 
 /* ---- pairs ---- */
 
-static int signed_ranks(const double *d, size_t count, size_t *ret_used, double *ret_ties,
-	struct difference *io)
+/* @ranks and @sizes have space for @count. */
+static int signed_ranks(const double *d, size_t count, double *sizes, double *ranks, size_t *ret_used,
+	double *ret_ties, struct difference *io)
 {
-	_free_ double *sizes = reallocarray(NULL, count, 2 * sizeof(*sizes));
-	double *ranks = sizes ? sizes + count : NULL, plus = 0, all = 0;
+	double plus = 0, all = 0;
 	size_t used = 0, at = 0;
 	int r;
 
-	if (!sizes)
-		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		if (d[i] != 0)
 			sizes[used++] = fabs(d[i]);
@@ -274,29 +333,30 @@ static int walsh_averages(const double *d, size_t count, double confidence, stru
 
 static int wilcoxon(const double *d, size_t count, struct difference *io)
 {
+	_free_ double *room = reallocarray(NULL, count, 2 * sizeof(*room));
 	struct chances chances;
 	size_t used;
 	double n, ties;
-	int r = signed_ranks(d, count, &used, &ties, io);
+	int r = room ? signed_ranks(d, count, room, room + count, &used, &ties, io) : -ENOMEM;
 
 	if (r < 0)
 		return r;
 	n = (double)used;
-	io->exact = used == count && ties == 0 && count < EXACT_BELOW;
+	io->exact = used < EXACT_BELOW;
 	if (!io->exact) {
 		io->p = normal_p(io->statistic - n * (n + 1) / 4,
 			n * (n + 1) * (2 * n + 1) / 24 - ties / 48);
 		return 0;
 	}
-	r = signed_rank_chances(count, &chances);
+	r = tied_signed_chances(room + count, used, &chances);
 	if (r < 0)
 		return r;
-	io->p = exact_p(&chances, io->statistic);
+	io->p = exact_p(&chances, (size_t)(2 * io->statistic), used * (used + 1));
 	free(chances.v);
 	return 0;
 }
 
-/* Of more than so many trials the quadratic tables of averages would not fit. */
+/* With more trials, the quadratic tables of averages would be too large. */
 #define VALUES_MAX 5000
 
 static int check_counts(struct vfctl_ctx *ctx, size_t n, size_t m)
@@ -336,7 +396,7 @@ int compare_paired(struct vfctl_ctx *ctx, const double *first, const double *sec
 	return 0;
 }
 
-/* ---- apart ---- */
+/* ---- unpaired ---- */
 
 static int pairwise_differences(const double *first, size_t n, const double *second, size_t m,
 	double confidence, struct difference *io)
@@ -366,6 +426,7 @@ static int mann_whitney(const double *first, size_t n, const double *second, siz
 	double *ranks = all ? all + n + m : NULL, ties, sum = 0, both = (double)n * (double)m;
 	double total = (double)(n + m);
 	struct chances chances;
+	size_t s;
 	int r;
 
 	if (!all)
@@ -377,15 +438,16 @@ static int mann_whitney(const double *first, size_t n, const double *second, siz
 		sum += ranks[i];
 	io->statistic = sum - (double)m * (double)(m + 1) / 2;
 	io->effect = 2 * io->statistic / both - 1;
-	io->exact = ties == 0 && n < EXACT_BELOW && m < EXACT_BELOW;
+	io->exact = n < EXACT_BELOW && m < EXACT_BELOW;
 	if (!io->exact)
 		io->p = normal_p(io->statistic - both / 2,
 			both / 12 * (total + 1 - ties / (total * (total - 1))));
-	else
-		r = r < 0 ? r : rank_sum_chances(m, n, &chances);
+	else if (r == 0)
+		r = ties > 0 ? tied_sum_chances(ranks, n + m, m, &chances) : rank_sum_chances(m, n, &chances);
 	if (r < 0 || !io->exact)
 		return r;
-	io->p = exact_p(&chances, io->statistic);
+	s = (size_t)(ties > 0 ? 2 * sum : io->statistic);
+	io->p = exact_p(&chances, s, ties > 0 ? 2 * m * (n + m + 1) : n * m);
 	free(chances.v);
 	return 0;
 }
@@ -445,7 +507,7 @@ int chance_of_above(const double *first, size_t n, const double *second, size_t 
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < m; k++)
 			above += first[i] > second[k];
-	/* Half of them and fewer have a chance of a half and more. */
+	/* For half of them or fewer, the probability is at least one half. */
 	if (2 * above <= n * m)
 		return 0;
 	if (fill_rank_sums(n, m, io) < 0)
@@ -456,38 +518,17 @@ int chance_of_above(const double *first, size_t n, const double *second, size_t 
 	return 0;
 }
 
-/* ---- many comparisons ---- */
-
-int holm(double *p, size_t count)
-{
-	_free_ struct ranked *sorted = reallocarray(NULL, count ? count : 1, sizeof(*sorted));
-	size_t used = 0;
-	double largest = 0;
-
-	if (!sorted)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		if (!isnan(p[i]))
-			sorted[used++] = (struct ranked){p[i], i};
-	qsort(sorted, used, sizeof(*sorted), by_value);
-	for (size_t i = 0; i < used; i++) {
-		largest = fmax(largest, fmin(1, sorted[i].value * (double)(used - i)));
-		p[sorted[i].at] = largest;
-	}
-	return 0;
-}
-
 #define TRIALS_SANE 1000
 
-unsigned trials_needed(bool paired, double alpha, size_t comparisons)
+unsigned trials_needed(bool paired, double alpha)
 {
-	double limit = alpha / (double)(comparisons ? comparisons : 1), p = 1;
+	double p = 1;
 	unsigned n = 1;
 
 	/* All on one side: 2 of 2^n signs, or 2 of (2n over n) orders. */
 	for (; n < TRIALS_SANE; n++) {
 		p *= paired ? 0.5 : (double)n / (2.0 * (2 * n - 1));
-		if (2 * p <= limit)
+		if (2 * p <= alpha)
 			break;
 	}
 	return n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A report as CSV and as Markdown; results in one line; the reading of a file. */
+/* A report as CSV and as Markdown; results in one line; parsing a file. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 /* ---- CSV ---- */
 
-/* A spreadsheet takes what begins so for a formula, unless it is a number. */
+/* A spreadsheet reads text that begins like this as a formula, unless it is a number. */
 static bool is_formula(const char *text)
 {
 	char *end;
@@ -22,7 +22,10 @@ static bool is_formula(const char *text)
 	return end == text || *end;
 }
 
-/* Names come from plans and results of others: a terminal obeys control characters, C1 too. */
+/*
+ * Names come from untrusted plans and results: a terminal interprets control characters, including
+ * C1.
+ */
 static const char *put_shown(struct buf *out, const char *text)
 {
 	unsigned char c = (unsigned char)*text;
@@ -61,11 +64,21 @@ static void put_numbers(struct buf *out, const double *v, size_t count)
 			buf_puts(out, ",");
 }
 
+/* @d NULL: the metric is not judged. */
+static void csv_difference(struct buf *out, const struct vfctl_bench_difference *d)
+{
+	if (d)
+		put_numbers(out, (double[]){d->shift, d->relative, d->p, d->p_adjusted, d->p_t,
+			d->effect}, 6);
+	else
+		buf_puts(out, ",,,,,,");
+	buf_printf(out, ",%s", d && d->verdict ? vfctl_bench_verdict_name(d->verdict) : "");
+}
+
 static void csv_line(struct buf *out, const struct vfctl_bench_report *r,
 	const struct vfctl_bench_cell *cell, const struct vfctl_bench_column *c,
 	const struct vfctl_bench_summary *s)
 {
-	const struct vfctl_bench_difference *d = &c->difference;
 	bool goal = str_eq(s->metric, cell->goal);
 
 	put_csv(out, cell->test);
@@ -80,20 +93,36 @@ static void csv_line(struct buf *out, const struct vfctl_bench_report *r,
 	buf_printf(out, ",%s,%zu,%zu", s->from_samples ? "samples" : "tool", s->trials, c->failed);
 	put_numbers(out, (double[]){s->median, s->mean, s->min, s->max, s->stdev, goal ? c->goal.low : NAN,
 		goal ? c->goal.high : NAN}, 7);
-	if (goal)
-		put_numbers(out, (double[]){d->shift, d->relative, d->p, d->p_adjusted, d->p_t,
-			d->effect}, 6);
-	else
-		buf_puts(out, ",,,,,,");
-	buf_printf(out, ",%s\n", goal && d->verdict ? vfctl_bench_verdict_name(d->verdict) : "");
+	for (size_t at = 0; at < r->baseline_count; at++)
+		csv_difference(out, goal ? &c->differences[at] : NULL);
+	buf_puts(out, "\n");
+}
+
+/* One set of columns for each baseline; with several, their names end with that of the baseline. */
+static void csv_heading(struct buf *out, const struct vfctl_bench_report *r)
+{
+	static const char *const names[] = {"shift", "relative", "p", "p_adjusted", "p_t", "effect",
+		"verdict"};
+
+	buf_puts(out, "test,parameters,configuration,metric,unit,source,trials,failed,median,mean,min,max,"
+		"stdev,low,high");
+	for (size_t at = 0; at < r->baseline_count; at++)
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+			_free_ char *text = str_format("%s against %s", names[i],
+				r->configurations[r->baselines[at]].name);
+
+			out->failed |= !text;
+			buf_puts(out, ",");
+			put_csv(out, at ? text : names[i]);
+		}
+	buf_puts(out, "\n");
 }
 
 int vfctl_bench_csv(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text)
 {
 	_buf_ struct buf out = {0};
 
-	buf_puts(&out, "test,parameters,configuration,metric,unit,source,trials,failed,median,mean,min,max,"
-		"stdev,low,high,shift,relative,p,p_adjusted,p_t,effect,verdict\n");
+	csv_heading(&out, report);
 	for (size_t i = 0; i < report->cell_count; i++)
 		for (size_t k = 0; k < report->configuration_count; k++) {
 			const struct vfctl_bench_column *c = &report->cells[i].columns[k];
@@ -107,7 +136,7 @@ int vfctl_bench_csv(struct vfctl_ctx *ctx, const struct vfctl_bench_report *repo
 
 /* ---- Markdown ---- */
 
-/* Nothing of a name is taken for markup. */
+/* Escape a name so that nothing in it is markup. */
 static void put_markdown(struct buf *out, const char *text)
 {
 	while (*text) {
@@ -117,10 +146,10 @@ static void put_markdown(struct buf *out, const char *text)
 	}
 }
 
-static void markdown_row(struct buf *out, const struct vfctl_bench_report *r,
+static void markdown_row(struct buf *out, const struct vfctl_bench_report *r, size_t at,
 	const struct vfctl_bench_cell *cell, const struct vfctl_bench_column *c)
 {
-	const struct vfctl_bench_difference *d = &c->difference;
+	const struct vfctl_bench_difference *d = &c->differences[at];
 	char value[VFCTL_BENCH_TEXT], low[VFCTL_BENCH_TEXT], high[VFCTL_BENCH_TEXT];
 	char relative[VFCTL_BENCH_TEXT], p[VFCTL_BENCH_TEXT];
 	double like = c->goal.median;
@@ -139,9 +168,27 @@ static void markdown_row(struct buf *out, const struct vfctl_bench_report *r,
 		vfctl_bench_value(c->goal.high, cell->unit, like, high),
 		vfctl_bench_relative(d->relative, relative), vfctl_bench_p(d->p_adjusted, p),
 		d->verdict > VFCTL_BENCH_NO_DIFFERENCE ? "**" : "",
-		c->configuration == r->baseline ? "baseline"
+		c->configuration == r->baselines[at] ? "baseline"
 			: d->trials_needed ? "too few trials" : vfctl_bench_verdict_name(d->verdict),
 		d->verdict > VFCTL_BENCH_NO_DIFFERENCE ? "**" : "");
+}
+
+static void markdown_table(struct buf *out, const struct vfctl_bench_report *r, size_t first, size_t at)
+{
+	const struct vfctl_bench_cell *cell = &r->cells[first];
+
+	if (r->baseline_count > 1) {
+		buf_puts(out, "\nAgainst ");
+		put_markdown(out, r->configurations[r->baselines[at]].name);
+		buf_puts(out, ":\n");
+	}
+	buf_puts(out, "\n| ");
+	put_markdown(out, cell->varied);
+	buf_printf(out, " | configuration | trials | median | %g %% | change | p | verdict "
+		"|\n|---|---|---:|---:|---|---:|---:|---|\n", 100 * (1 - r->alpha));
+	for (size_t i = first; i < r->cell_count; i++)
+		for (size_t k = 0; str_eq(r->cells[i].test, cell->test) && k < r->configuration_count; k++)
+			markdown_row(out, r, at, &r->cells[i], &r->cells[i].columns[k]);
 }
 
 static void markdown_test(struct buf *out, const struct vfctl_bench_report *r, size_t first)
@@ -152,13 +199,9 @@ static void markdown_test(struct buf *out, const struct vfctl_bench_report *r, s
 	put_markdown(out, cell->test);
 	buf_puts(out, ": ");
 	put_markdown(out, cell->goal);
-	buf_printf(out, ", %s is better\n\n| | configuration | trials | median | %g %% | change | p "
-		"| verdict "
-		"|\n|---|---|---:|---:|---|---:|---:|---|\n", cell->higher_is_better ? "higher" : "lower",
-		100 * (1 - r->alpha));
-	for (size_t i = first; i < r->cell_count; i++)
-		for (size_t k = 0; str_eq(r->cells[i].test, cell->test) && k < r->configuration_count; k++)
-			markdown_row(out, r, &r->cells[i], &r->cells[i].columns[k]);
+	buf_printf(out, ", %s is better\n", cell->higher_is_better ? "higher" : "lower");
+	for (size_t at = 0; at < r->baseline_count; at++)
+		markdown_table(out, r, first, at);
 }
 
 int vfctl_bench_markdown(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report,
@@ -175,8 +218,8 @@ int vfctl_bench_markdown(struct vfctl_ctx *ctx, const struct vfctl_bench_report 
 		buf_puts(&out, i ? "\n" : "**\n\n");
 	}
 	if (report->emulated)
-		buf_puts(&out, "\nMeasured on emulated hardware: which is better counts, how fast "
-			"does not.\n");
+		buf_puts(&out, "\nMeasured on emulated hardware: comparisons are meaningful, absolute "
+			"figures are not.\n");
 	for (size_t i = 0; i < report->cell_count; i++)
 		if (bench_first_of_test(report, i))
 			markdown_test(&out, report, i);
@@ -276,13 +319,13 @@ static int read_output(struct vfctl_ctx *ctx, const char *file, struct buf *ret)
 	ssize_t n = 0;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return ctx_mistake(ctx, -errno, "%s cannot be read: %s", file, strerror(errno));
+		return ctx_usage_error(ctx, -errno, "%s cannot be read: %s", file, strerror(errno));
 	if (st.st_size > OUTPUT_LARGEST)
-		return ctx_mistake(ctx, -EFBIG, "%s is larger than 1 GiB", file);
+		return ctx_usage_error(ctx, -EFBIG, "%s is larger than 1 GiB", file);
 	while ((n = read(fd, block, sizeof(block))) > 0)
 		buf_add(ret, block, (size_t)n);
 	if (n < 0)
-		return ctx_mistake(ctx, -errno, "%s cannot be read: %s", file, strerror(errno));
+		return ctx_usage_error(ctx, -errno, "%s cannot be read: %s", file, strerror(errno));
 	return ret->failed ? ctx_oom(ctx) : 0;
 }
 
@@ -311,23 +354,28 @@ static int flatten(struct vfctl_ctx *ctx, const struct bench_reading *reading,
 	return 0;
 }
 
-int vfctl_bench_parse(struct vfctl_ctx *ctx, const char *tool, const char *file, const char *regex,
-	const char *json_path, char ret_version[32], struct vfctl_bench_figure **ret_figures,
-	size_t *ret_count)
+int bench_read_output(struct vfctl_ctx *ctx, const char *tool, const char *file, const char *regex,
+	const char *json_path, struct bench_reading **ret)
 {
 	struct bench_extract extract = {.regex = regex, .json_path = json_path};
-	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 	_buf_ struct buf text = {0};
 	enum bench_tool which;
 	int r;
 
 	if (bench_tool_parse(tool, &which) < 0)
-		return ctx_mistake(ctx, -EINVAL, "'%s' is no tool that vfctl reads; those are "
-			"perftest, iperf3, "
-			"iperf, sockperf, qperf, netperf, osu and command", tool);
+		return ctx_usage_error(ctx, -EINVAL, "'%s' is not a tool that vfctl reads; it reads "
+			"perftest, iperf3, iperf, sockperf, qperf, netperf, osu and command", tool);
 	r = read_output(ctx, file, &text);
-	if (r == 0)
-		r = bench_parse(ctx, which, &extract, text.data ? text.data : "", text.len, &reading);
+	return r < 0 ? r : bench_parse(ctx, which, &extract, text.data ? text.data : "", text.len, ret);
+}
+
+int vfctl_bench_parse(struct vfctl_ctx *ctx, const char *tool, const char *file, const char *regex,
+	const char *json_path, char ret_version[32], struct vfctl_bench_figure **ret_figures,
+	size_t *ret_count)
+{
+	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
+	int r = bench_read_output(ctx, tool, file, regex, json_path, &reading);
+
 	if (r < 0)
 		return r;
 	str_copy(ret_version, 32, reading->version);

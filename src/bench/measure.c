@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vfctl bench run: plan -> order of runs -> looks at both ends -> settings and tunnels into the
- * journal -> runs -> all of it put back. What is measured stands in the result directory, line by line.
+ * vfctl bench run: read the plan, determine the order of the runs, check both ends, record settings
+ * and tunnels in the journal, carry out the runs, and restore everything. The measurements are
+ * written to the result directory, line by line.
  */
 #include "bench/measure.h"
 
@@ -30,7 +31,7 @@ struct vfctl_bench {
 	size_t lock_count;
 };
 
-/* ---- opened ---- */
+/* ---- opening ---- */
 
 void vfctl_bench_close(struct vfctl_bench *b)
 {
@@ -43,7 +44,7 @@ void vfctl_bench_close(struct vfctl_bench *b)
 	free(b);
 }
 
-/* Takes @plan; @text is what the result directory keeps of it. */
+/* Takes over @plan; @text is stored in the result directory. */
 static int open_plan(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret)
 {
@@ -57,14 +58,28 @@ static int open_plan(struct vfctl_ctx *ctx, struct bench_plan *plan, const char 
 		return ctx_oom(ctx);
 	}
 	*b = (struct vfctl_bench){.ctx = ctx, .hypervisor = o->hypervisor};
+	if (o->quick)
+		bench_plan_quicken(plan);
 	if (o->trials)
 		plan->trials = o->trials;
 	r = bench_new(ctx, plan, text,
-		&(struct bench_how){.seed = o->seed, .hypervisor = o->hypervisor,
+		&(struct bench_how){.seed = o->seed, .hypervisor = o->hypervisor, .quick = o->quick,
 			.searches = o->search, .max_seconds = o->max_seconds},
 		&b->bench);
 	if (r == 0)
 		*ret = steal(b);
+	return r;
+}
+
+int vfctl_bench_check(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len)
+{
+	_cleanup_(bench_plan_freep) struct bench_plan *plan = NULL;
+	int r = bench_plan_parse(ctx, file, text, len, &plan);
+	unsigned needed = r < 0 ? 0 : bench_plan_trials_needed(plan);
+
+	if (r == 0 && plan->trials < needed)
+		log_warn(ctx, "%s: trials: %u is too few for a verdict at alpha %g; write trials: %u or more",
+			file, plan->trials, plan->alpha, needed);
 	return r;
 }
 
@@ -75,7 +90,7 @@ int vfctl_bench_open(struct vfctl_ctx *ctx, const char *file, const char *text, 
 	struct bench_plan *plan = NULL;
 	int r = copy ? bench_plan_parse(ctx, file, text, len, &plan) : ctx_oom(ctx);
 
-	return r < 0 ? ctx_blame(ctx, r) : open_plan(ctx, plan, copy, options, ret);
+	return r < 0 ? ctx_mark_usage_error(ctx, r) : open_plan(ctx, plan, copy, options, ret);
 }
 
 int vfctl_bench_open_draft(struct vfctl_ctx *ctx, const struct plan_draft *draft,
@@ -88,7 +103,7 @@ int vfctl_bench_open_draft(struct vfctl_ctx *ctx, const struct plan_draft *draft
 
 	if (r == 0)
 		r = bench_plan_read(ctx, root, &plan);
-	return r < 0 ? ctx_blame(ctx, r) : open_plan(ctx, plan, text, options, ret);
+	return r < 0 ? ctx_mark_usage_error(ctx, r) : open_plan(ctx, plan, text, options, ret);
 }
 
 static int read_text(struct vfctl_ctx *ctx, const char *directory, const char *name, char **ret)
@@ -99,7 +114,7 @@ static int read_text(struct vfctl_ctx *ctx, const char *directory, const char *n
 	return r < 0 ? ctx_prefix(ctx, r, "read") : 0;
 }
 
-/* Order and number of runs are those of bench.json, which may have come from options. */
+/* Order and number of runs are those of bench.json, which may have been set by options. */
 static int read_order(struct vfctl_ctx *ctx, const char *directory,
 	struct vfctl_bench_plan_options *o)
 {
@@ -116,10 +131,11 @@ static int read_order(struct vfctl_ctx *ctx, const char *directory,
 	if (json_number(json_member(json, "seed"), &seed) < 0 || seed <= 0 ||
 		json_number(json_member(json, "trials"), &trials) < 0 || trials <= 0 ||
 		trials > UINT32_MAX)
-		return ctx_fail(ctx, -EBADMSG, "%s has no seed and no number of trials: that result was "
-			"not measured by vfctl", path);
+		return ctx_fail(ctx, -EBADMSG, "%s has no seed and no number of trials: vfctl did not "
+			"measure that result", path);
 	o->seed = (uint64_t)seed;
 	o->trials = (uint32_t)trials;
+	o->quick = json_flag(json_member(json, "quick"));
 	search = json_member(json, "search");
 	o->search = json_kind(search) == JSON_KIND_OBJECT;
 	if (o->search && (json_number(json_member(search, "max_seconds"), &limit) < 0 || limit < 0 ||
@@ -139,12 +155,12 @@ int vfctl_bench_reopen(struct vfctl_ctx *ctx, const char *directory,
 	if (r == 0)
 		r = read_text(ctx, directory, PLAN, &text);
 	if (r < 0)
-		return ctx_append(ctx, ctx_blame(ctx, r), " (is %s the directory of a result?)",
+		return ctx_append(ctx, ctx_mark_usage_error(ctx, r), " (is %s the directory of a result?)",
 			directory);
 	return vfctl_bench_open(ctx, path, text, strlen(text), &o, ret);
 }
 
-/* ---- what it is ---- */
+/* ---- description ---- */
 
 const char *vfctl_bench_name(const struct vfctl_bench *b)
 {
@@ -166,6 +182,16 @@ size_t vfctl_bench_most_runs(const struct vfctl_bench *b)
 	return bench_planned_runs(b->bench);
 }
 
+unsigned vfctl_bench_trials(const struct vfctl_bench *b)
+{
+	return b->bench->plan->trials;
+}
+
+unsigned vfctl_bench_trials_needed(const struct vfctl_bench *b)
+{
+	return b->bench->searches ? 0 : bench_plan_trials_needed(b->bench->plan);
+}
+
 unsigned vfctl_bench_run_seconds(const struct vfctl_bench *b)
 {
 	return b->bench->point_count ? tool_seconds(b->bench->points[0].test) : 0;
@@ -178,17 +204,75 @@ const char *vfctl_bench_configuration_name(const struct vfctl_bench *b, size_t i
 		: NULL;
 }
 
+unsigned vfctl_bench_seconds(const struct vfctl_bench *b)
+{
+	unsigned seconds = 0;
+
+	for (size_t i = 0; i < b->bench->turn_count; i++) {
+		const struct bench_point *p = &b->bench->points[b->bench->turns[i].point];
+
+		/* One for starting both programs, and 50 us for each iteration. */
+		seconds += 1 + (p->iterations ? (unsigned)(p->iterations / 20000) : tool_seconds(p->test));
+	}
+	return seconds;
+}
+
+const char *vfctl_bench_source(const struct vfctl_bench *b)
+{
+	return b->bench->plan->source;
+}
+
+static void add_need(struct argv *needs, const char *need)
+{
+	for (size_t i = 0; i < needs->count; i++)
+		if (str_eq(needs->v[i], need))
+			return;
+	argv_add(needs, "%s", need);
+}
+
+int vfctl_bench_needs(const struct vfctl_bench *b, char ***ret)
+{
+	const struct bench_plan *plan = b->bench->plan;
+	_cleanup_(argv_clear) struct argv needs = {0};
+	unsigned can = 0;
+
+	for (size_t i = 0; i < b->bench->point_count; i++) {
+		const struct bench_point *p = &b->bench->points[i];
+
+		add_need(&needs, p->test->command ? p->test->command[0]
+			: p->tool->package ? p->tool->package : p->tool->parser == BENCH_OSU ? "OSU and MPI"
+			: p->tool->name);
+		can |= p->tool->can;
+	}
+	if (can & TOOL_RDMA)
+		add_need(&needs, "RDMA");
+	for (size_t i = 0; i < plan->configuration_count; i++)
+		if (plan->configurations[i].wireguard_mtu)
+			add_need(&needs, "WireGuard");
+	for (size_t i = 0; i < plan->endpoint_count; i++) {
+		if (plan->endpoints[i].where == ENDPOINT_SSH)
+			add_need(&needs, "ssh");
+		if (plan->endpoints[i].where == ENDPOINT_GUEST)
+			add_need(&needs, "a guest");
+	}
+	if (needs.failed)
+		return ctx_oom(b->ctx);
+	*ret = steal(needs.v);
+	needs = (struct argv){0};
+	return 0;
+}
+
 int vfctl_bench_turn(const struct vfctl_bench *b, size_t index, struct vfctl_bench_turn *ret)
 {
 	const struct bench_turn *turn = &b->bench->turns[index];
 	struct vfctl_bench_turn t = {.trial = turn->trial,
 		.configuration = b->bench->plan->configurations[turn->configuration].name};
-	char words[128];
+	char message[128];
 	int r = bench_commands(b->bench, index, &t.client, &t.server);
 
 	if (r < 0)
 		return r;
-	t.what = strdup(bench_point_words(&b->bench->points[turn->point], words));
+	t.what = strdup(bench_point_text(&b->bench->points[turn->point], message));
 	if (!t.what) {
 		free(t.client);
 		free(t.server);
@@ -218,7 +302,7 @@ const char *vfctl_bench_effect(const struct vfctl_bench *b, size_t index)
 	return index < b->steps.count ? b->steps.v[index].describe : NULL;
 }
 
-/* ---- one at a time ---- */
+/* ---- locks ---- */
 
 static int lock_name(struct vfctl_bench *b, const struct endpoint *end, char **ret)
 {
@@ -244,8 +328,8 @@ static int take_lock(struct vfctl_bench *b, const struct endpoint *end, const ch
 	if (r == -EBUSY) {
 		path = str_format(HOST_LOCK_DIR "/%s.lock", name);
 		holder = path ? lock_holder(path, true) : NULL;
-		return ctx_fail(b->ctx, -EBUSY, "endpoint %s is measured by another vfctl already%s%s: two "
-			"measurements at once say nothing", end->name, holder ? ": " : "",
+		return ctx_fail(b->ctx, -EBUSY, "another vfctl is measuring endpoint %s%s%s: two "
+			"measurements at once would disturb each other", end->name, holder ? ": " : "",
 			holder ? holder : "");
 	}
 	if (r == 0)
@@ -263,8 +347,8 @@ static bool is_taken(char *const names[], size_t count, const char *name)
 }
 
 /*
- * Of every interface that is measured. Who cannot write /run cannot change settings either: he
- * measures without. @ret_name: the first of the locks.
+ * Lock every interface that is measured. A user who cannot write to /run cannot change settings
+ * either, and measures without locks. @ret_name: the first of the locks.
  */
 static int take_locks(struct vfctl_bench *b, char **ret_name)
 {
@@ -315,7 +399,9 @@ static int make_parents(struct vfctl_ctx *ctx, const char *dir)
 	return 0;
 }
 
-/* Of another plan nothing is gone on with: figures of two plans in one table compare nothing. */
+/*
+ * A result of another plan is not continued: results of two plans cannot be compared in one table.
+ */
 static int check_same(struct vfctl_bench *b, const char *dir)
 {
 	_free_ char *text = NULL;
@@ -326,9 +412,10 @@ static int check_same(struct vfctl_bench *b, const char *dir)
 		r = read_order(b->ctx, dir, &o);
 	if (r < 0 || !str_eq(text, b->bench->text) || o.seed != b->bench->seed ||
 		o.trials != b->bench->plan->trials || o.search != b->bench->searches ||
+		o.quick != b->bench->quick ||
 		(double)o.max_seconds != b->bench->max_seconds)
-		return ctx_mistake(b->ctx, -EEXIST, "%s has another result; name another directory, or "
-			"go on with that one: vfctl %s --resume %s", dir,
+		return ctx_usage_error(b->ctx, -EEXIST, "%s has another result; name another directory, "
+			"or continue that one: vfctl %s --resume %s", dir,
 			r == 0 && o.search ? "tune search" : "bench run", dir);
 	return 0;
 }
@@ -362,10 +449,10 @@ static int put_back(struct vfctl_bench *b)
 	sig_atomic_t cancelled = b->ctx->cancelled;
 	int r = 0;
 
-	/* That it was interrupted is a reason to put it back, not to leave it. */
+	/* Settings are restored after an interruption, too. */
 	b->ctx->cancelled = 0;
 	b->ctx->hypervisor = b->hypervisor;
-	ctx_doing(b->ctx, "putting settings back");
+	ctx_progress(b->ctx, "restoring settings");
 	for (size_t i = b->steps.count; i-- > 0;) {
 		int e = ops_revert(b->ctx, b->steps.v[i].ops, b->steps.v[i].op_count);
 
@@ -376,16 +463,15 @@ static int put_back(struct vfctl_bench *b)
 	return r;
 }
 
-/* The words of both failures, that of the measuring first. */
-static int join_bench_plan(struct vfctl_bench *b, int measured, const char *words, int back)
+/* Join both error messages, first that of the measurement. */
+static int join_bench_plan(struct vfctl_bench *b, int measured, const char *message, int back)
 {
 	if (back == 0)
-		return measured < 0 ? ctx_fail(b->ctx, measured, "%s", words) : 0;
+		return measured < 0 ? ctx_fail(b->ctx, measured, "%s", message) : 0;
 	if (measured == 0)
-		return ctx_append(b->ctx, -ESTALE, " (the figures are there, but not everything is as "
-			"before: vfctl recover)");
-	return ctx_prefix(b->ctx, -ESTALE, "%s; and what was changed is not as before (vfctl recover "
-		"tries again)", words);
+		return ctx_append(b->ctx, -ESTALE, " (the figures are saved, but not all settings are "
+			"restored; run: vfctl recover)");
+	return ctx_prefix(b->ctx, -ESTALE, "%s; not all settings are restored (run: vfctl recover)", message);
 }
 
 static int measure_all(struct vfctl_bench *b, const char *dir)
@@ -396,20 +482,20 @@ static int measure_all(struct vfctl_bench *b, const char *dir)
 static int measure_with_journal(struct vfctl_bench *b, const char *dir, struct vfctl_change *change)
 {
 	const struct journal *journal = change->entry.journal;
-	_free_ char *words = NULL;
+	_free_ char *message = NULL;
 	int64_t id = 0;
 	int measured, back, r = journal->begin(b->ctx, &change->entry, &b->steps, &id);
 
 	if (r < 0)
 		return ctx_prefix(b->ctx, r, "nothing is measured");
 	measured = measure_all(b, dir);
-	words = strdup(vfctl_ctx_error(b->ctx));
+	message = strdup(vfctl_ctx_error(b->ctx));
 	back = put_back(b);
 	if (back == 0)
 		r = journal->end(b->ctx, id);
 	else
 		journal->leave(b->ctx);
-	return join_bench_plan(b, measured, words ? words : "", back < 0 ? back : r);
+	return join_bench_plan(b, measured, message ? message : "", back < 0 ? back : r);
 }
 
 static int begin_entry(struct vfctl_bench *b, struct vfctl_change *change, const char *lock,
@@ -426,7 +512,7 @@ static int begin_entry(struct vfctl_bench *b, struct vfctl_change *change, const
 	return r;
 }
 
-/* What another measuring left when it was killed goes first; then this one looks again. */
+/* First restore what an earlier measurement left when it was killed; then check again. */
 static int measure_held(struct vfctl_bench *b, const char *dir, const char *lock)
 {
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
@@ -440,7 +526,7 @@ static int measure_held(struct vfctl_bench *b, const char *dir, const char *lock
 	return r < 0 ? r : measure_with_journal(b, dir, change);
 }
 
-/* What one that was killed set in a guest is put back through its agent. */
+/* Restore settings that a killed run left in a guest, through its agent. */
 static int recover_earlier(struct vfctl_bench *b, const char *lock)
 {
 	struct vfctl_hypervisor *outer = b->ctx->hypervisor;

@@ -14,32 +14,40 @@
 extern "C" {
 #endif
 
-/** A plan of measurements, read and checked, with its order of runs. */
+/** A plan of measurements, parsed and checked, with its order of runs. */
 struct vfctl_bench;
 
-/** What to measure with. Zeroed, it is the plan's own. */
+/** Options for a plan. Zeroed, the plan's own values apply. */
 struct vfctl_bench_plan_options {
-	uint64_t seed;	 /**< of the order; 0: the plan's, or one by the clock */
+	uint64_t seed;	 /**< seed of the order; 0: the plan's, or one from the clock */
 	uint32_t trials; /**< 0: the plan's */
-	struct vfctl_hypervisor *hypervisor; /**< for guests by their agent; not owned; may be NULL */
-	bool search;	      /**< look for the best configuration (bench/search_report.h) */
-	uint32_t max_seconds; /**< of a search; 0: no limit */
+	struct vfctl_hypervisor *hypervisor; /**< for guests, through their agents; not owned;
+						  may be NULL */
+	bool search;	      /**< search for the best configuration (bench/search_report.h) */
+	uint32_t max_seconds; /**< time limit of a search; 0: none */
+	bool quick; /**< one short trial of everything, to see that it works; @trials still counts */
 };
 
+/*
+ * Check whether a plan is valid, without reading its endpoints. @return 0; as vfctl_bench_open().
+ */
+int vfctl_bench_check(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len);
+
 /**
- * Read a plan. Nothing is looked at yet.
+ * Read a plan. Its endpoints are not read yet.
  * @param file  its name, for messages. @param text  @p len bytes of YAML.
- * @return 0; -EINVAL the plan cannot mean that (FILE:LINE:COLUMN: words); -E2BIG; -ENOMEM.
+ * @return 0; -EINVAL the plan is not valid (the message begins with FILE:LINE:COLUMN); -E2BIG;
+ * -ENOMEM.
  */
 int vfctl_bench_open(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret_bench);
 /**
- * The plan of a result directory, in its order, to go on with it.
+ * Open the plan of a result directory, in its order, to continue it.
  * @return 0; -ENOENT there is no result; -EBADMSG; as vfctl_bench_open().
  */
 int vfctl_bench_reopen(struct vfctl_ctx *ctx, const char *directory,
 	const struct vfctl_bench_plan_options *options, struct vfctl_bench **ret_bench);
-/** Free it. What a run changed was put back before. NULL is fine. */
+/** Free it. A run has already restored everything that it changed. NULL is allowed. */
 void vfctl_bench_close(struct vfctl_bench *bench);
 DEFINE_FREEP(struct vfctl_bench, vfctl_bench_close)
 
@@ -48,42 +56,57 @@ uint64_t vfctl_bench_seed(const struct vfctl_bench *bench);
 /** The JSON schema of a plan, for editors. The caller frees it. @return 0; -ENOMEM. */
 int vfctl_bench_schema(struct vfctl_ctx *ctx, char **ret_text);
 
-/** One run of the plan. The texts are the caller's: free() each. */
+/** One run of the plan. The caller free()s each text. */
 struct vfctl_bench_turn {
 	unsigned trial; /**< 0: a warm-up, not counted */
 	const char *configuration; /**< owned by the plan */
 	char *what;   /**< "udp-latency, 64 bytes" */
 	char *client; /**< command line */
-	char *server; /**< NULL: there is none */
+	char *server; /**< NULL if there is none */
 };
 size_t vfctl_bench_turn_count(const struct vfctl_bench *bench);
 int vfctl_bench_turn(const struct vfctl_bench *bench, size_t index, struct vfctl_bench_turn *ret);
 
 /**
- * Look at both ends of every configuration: are device, link, port and tools there, and what would
- * spoil the figures? Changes nothing. @return 0, also when a check fails; or that an end cannot be
- * reached.
+ * Check both ends of every configuration: device, link, port and tools, and what would distort the
+ * results. Changes nothing. @return 0, also if a check fails; or why an end cannot be reached.
  */
 int vfctl_bench_look(struct vfctl_bench *bench);
-/** What was found, owned by the bench. */
+/** The results of these checks, owned by the bench. */
 size_t vfctl_bench_checks(const struct vfctl_bench *bench,
 	const struct bench_check **ret_checks);
-/** Of a search: the most runs that it may make; else vfctl_bench_turn_count(). */
+/** For a search, the largest number of runs; else vfctl_bench_turn_count(). */
 size_t vfctl_bench_most_runs(const struct vfctl_bench *bench);
-/** A run's time as the plan has it, s; 0: not known. Starting programs comes on top. */
+/** Planned trials of each configuration; of a search, the largest number. */
+unsigned vfctl_bench_trials(const struct vfctl_bench *bench);
+/** The number of trials with which a verdict is possible; 0: nothing is compared, or it is a search. */
+unsigned vfctl_bench_trials_needed(const struct vfctl_bench *bench);
+/** Planned duration of a run, s; 0: not known. Starting the programs takes additional time. */
 unsigned vfctl_bench_run_seconds(const struct vfctl_bench *bench);
-/** The name of a configuration; NULL past the end. */
+/** Estimated duration of all runs, s; for a tool that decides itself, its usual duration. */
+unsigned vfctl_bench_seconds(const struct vfctl_bench *bench);
+/** What the plan repeats; NULL if it does not state that. */
+const char *vfctl_bench_source(const struct vfctl_bench *bench);
+/**
+ * What the plan needs: packages or programs, "RDMA", "WireGuard", "ssh", "a guest". The caller frees it.
+ * @param ret_needs  NULL-terminated. @return 0; -ENOMEM.
+ */
+int vfctl_bench_needs(const struct vfctl_bench *bench, char ***ret_needs);
+/** The name of a configuration; NULL past the last one. */
 const char *vfctl_bench_configuration_name(const struct vfctl_bench *bench, size_t index);
-/** What is changed while it is measured and put back afterwards, a line each; NULL past the end. */
+/**
+ * The changes that are made for the measurement and restored afterwards, one line each; NULL past
+ * the last one.
+ */
 const char *vfctl_bench_effect(const struct vfctl_bench *bench, size_t index);
 
 /**
- * Measure, after vfctl_bench_look(): runs that @p directory has no figures of yet. It is made when it
- * is not there. Settings and tunnels are in the journal of this host, and are put back in any
- * case; when this process dies, by vfctl recover. What was measured is kept.
- * @return 0; -EINTR after vfctl_ctx_cancel(); -EBUSY another measures on the same interface; -ENODEV a
- * check failed; -EEXIST the directory is another plan's; -EIO too many runs failed one after the
- * other, or the errno of what could not be written.
+ * Carry out the runs whose results @p directory lacks, after vfctl_bench_look(). The directory is
+ * created if necessary. Settings and tunnels are recorded in this host's journal, and are always
+ * restored: if this process dies, by vfctl recover. Completed measurements are kept.
+ * @return 0; -EINTR after vfctl_ctx_cancel(); -EBUSY another process measures on the same
+ * interface; -ENODEV a check failed; -EEXIST the directory belongs to another plan; -EIO too many
+ * consecutive runs failed; or the errno of a failed write.
  */
 int vfctl_bench_run(struct vfctl_bench *bench, const char *directory);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is measured, and in which order: every trial of everything once, shuffled, then the next. */
+/* The order of the runs: each trial of everything once, shuffled, then the next trial. */
+#include "bench/outer.h"
 #include "bench/run.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 
 #define TURNS_MAX 1000000
 
-/* splitmix64: the same order from the same seed, whatever library and machine. */
+/* splitmix64: the same seed gives the same order with every library and machine. */
 static uint64_t next_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -43,23 +44,35 @@ static void shuffle(struct bench_turn *turns, size_t count, uint64_t *state)
 	}
 }
 
+/* The values to sweep over, or the one that stands for none. */
+struct sweep {
+	const uint64_t *v;
+	size_t count;
+};
+
+static struct sweep sweep_of(const struct bench_numbers *numbers, const uint64_t *otherwise)
+{
+	return numbers->count ? (struct sweep){numbers->v, numbers->count} : (struct sweep){otherwise, 1};
+}
+
 static int add_points(struct bench *b, const struct bench_plan_test *t, const struct tool *tool)
 {
 	static const char *const forward[] = {"forward", NULL};
+	static const uint64_t none = 0, one = 1;
 	const char *const *directions = t->directions ? (const char *const *)t->directions : forward;
-	size_t sizes = t->sizes.count ? t->sizes.count : 1;
-	size_t threads = t->threads.count ? t->threads.count : 1;
+	struct sweep sizes = sweep_of(&t->sizes, &none), threads = sweep_of(&t->threads, &one);
+	struct sweep iterations = sweep_of(&t->iterations, &none);
+	size_t each = threads.count * iterations.count;
 
-	for (size_t s = 0; s < sizes; s++)
-		for (size_t n = 0; n < threads; n++)
-			for (size_t d = 0; directions[d]; d++) {
-				if (!array_grow(b->points, b->point_count))
-					return ctx_oom(b->ctx);
-				b->points[b->point_count++] = (struct bench_point){.test = t,
-					.tool = tool, .direction = directions[d],
-					.size = t->sizes.count ? t->sizes.v[s] : 0,
-					.threads = t->threads.count ? t->threads.v[n] : 1};
-			}
+	for (size_t i = 0; i < sizes.count * each; i++)
+		for (size_t d = 0; directions[d]; d++) {
+			if (!array_grow(b->points, b->point_count))
+				return ctx_oom(b->ctx);
+			b->points[b->point_count++] = (struct bench_point){.test = t, .tool = tool,
+				.direction = directions[d], .size = sizes.v[i / each],
+				.threads = threads.v[i % each / iterations.count],
+				.iterations = iterations.v[i % iterations.count]};
+		}
 	return 0;
 }
 
@@ -83,8 +96,8 @@ static int make_turns(struct bench *b)
 	uint64_t state = b->seed;
 
 	if (each * rounds > TURNS_MAX)
-		return ctx_mistake(b->ctx, -E2BIG, "%zu runs are planned, more than %d; leave out sizes, "
-			"threads or trials", each * rounds, TURNS_MAX);
+		return ctx_usage_error(b->ctx, -E2BIG, "%zu runs are planned, more than %d; use fewer "
+			"sizes, threads or trials", each * rounds, TURNS_MAX);
 	b->turns = calloc(each * rounds, sizeof(*b->turns));
 	if (!b->turns)
 		return ctx_oom(b->ctx);
@@ -127,21 +140,21 @@ size_t bench_planned_runs(const struct bench *b)
 	return b->searches ? race_most_runs(&rules) : b->turn_count;
 }
 
-/* A search decides by one number: one cell, measured twice over. */
+/* A search decides by one number: a single cell, measured repeatedly. */
 static int make_search(struct bench *b)
 {
 	if (b->point_count != 1 || b->points[0].test->all_sizes)
-		return ctx_mistake(b->ctx, -EINVAL, "a search decides by one figure, and this plan has "
-			"%zu to measure: name one test, one size, one number of threads and one "
+		return ctx_usage_error(b->ctx, -EINVAL, "a search decides by one figure, but this plan "
+			"measures %zu: name one test, one size, one number of threads and one "
 			"direction", b->points[0].test->all_sizes ? (size_t)2 : b->point_count);
 	if (b->plan->configuration_count < 2)
-		return ctx_mistake(b->ctx, -EINVAL, "a search needs settings to try besides what is "
-			"there now, and this plan has one configuration");
-	if (b->plan->trials < trials_needed(true, b->plan->alpha, 1) ||
+		return ctx_usage_error(b->ctx, -EINVAL, "a search needs settings besides the present "
+			"ones, but this plan has one configuration");
+	if (b->plan->trials < trials_needed(true, b->plan->alpha) ||
 		b->plan->trials > SEARCH_TRIALS_MAX)
-		return ctx_mistake(b->ctx, -EINVAL, "a search makes %u to %d trials of each setting, not "
-			"%u: with fewer nothing can be shown at all, and more show nothing that matters",
-			trials_needed(true, b->plan->alpha, 1), SEARCH_TRIALS_MAX, b->plan->trials);
+		return ctx_usage_error(b->ctx, -EINVAL, "a search makes %u to %d trials of each "
+			"setting, not %u: fewer cannot show a difference, and more add nothing",
+			trials_needed(true, b->plan->alpha), SEARCH_TRIALS_MAX, b->plan->trials);
 	if (!array_grow(b->points, b->point_count))
 		return ctx_oom(b->ctx);
 	b->points[1] = b->points[0];
@@ -163,7 +176,10 @@ static void add_names(struct argv *names, const struct bench_plan_settings *of)
 	}
 }
 
-/* Which settings of an end any configuration changes: the others get what was there before. */
+/*
+ * The settings of an end that any configuration changes: the other configurations use the original
+ * values.
+ */
 static int take_names(struct bench *b, size_t end)
 {
 	const char *name = b->plan->endpoints[end].name;
@@ -197,6 +213,7 @@ void bench_free(struct bench *b)
 		free(b->ends[i].now);
 	}
 	free(b->ends);
+	bench_outers_free(b->outers, b->outer_count);
 	survey_clear(&b->survey);
 	bench_plan_free(b->plan);
 	free(b->points);
@@ -212,7 +229,7 @@ static uint64_t seed_of(const struct bench_plan *plan, uint64_t seed)
 	if (seed || plan->seed)
 		return seed ? seed : plan->seed;
 	clock_gettime(CLOCK_REALTIME, &now);
-	/* Short enough to be typed again. */
+	/* Short enough to be typed. */
 	return (uint64_t)(now.tv_sec ^ now.tv_nsec) % 999983 + 1;
 }
 
@@ -235,7 +252,7 @@ static int fill_order(struct bench *b, const char *text, const struct bench_how 
 		const struct tool *tool = tool_find(t->tool);
 
 		r = tool ? check_test(b, t, tool)
-			 : ctx_fail(b->ctx, -EINVAL, "no tool is called %s", t->tool);
+			 : ctx_fail(b->ctx, -EINVAL, "not a known tool: %s", t->tool);
 		if (r == 0)
 			r = add_points(b, t, tool);
 	}
@@ -252,7 +269,7 @@ int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
 		bench_plan_free(plan);
 		return ctx_oom(ctx);
 	}
-	*b = (struct bench){.ctx = ctx, .plan = plan, .searches = how->searches,
+	*b = (struct bench){.ctx = ctx, .plan = plan, .searches = how->searches, .quick = how->quick,
 		.max_seconds = how->max_seconds};
 	r = fill_order(b, text, how);
 	if (r == 0)
@@ -260,7 +277,7 @@ int bench_new(struct vfctl_ctx *ctx, struct bench_plan *plan, const char *text,
 	return r;
 }
 
-const char *bench_point_words(const struct bench_point *p, char buf[128])
+const char *bench_point_text(const struct bench_point *p, char buf[128])
 {
 	int at = snprintf(buf, 128, "%s", p->test->name);
 
@@ -269,6 +286,8 @@ const char *bench_point_words(const struct bench_point *p, char buf[128])
 	if (p->test->threads.count)
 		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " thread%s", p->threads,
 			p->threads == 1 ? "" : "s");
+	if (p->test->iterations.count > 1)
+		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " iterations", p->iterations);
 	if (p->test->directions)
 		at += snprintf(buf + at, 128 - (size_t)at, ", %s", p->direction);
 	if (p->phase)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A command of the user's own, whose output has its number where he says. */
+/* A command of the user, who states where its output has the number. */
 #include <errno.h>
 #include <regex.h>
 #include <stdio.h>
@@ -26,10 +26,10 @@ static int match_command_line(struct parser *p, const regex_t *regex, const char
 	int r;
 
 	if (regexec(regex, text, regex->re_nsub ? 2 : 1, m, 0) != 0)
-		return ctx_fail(p->ctx, -EIO, "the command's output has nothing that matches '%s'",
+		return ctx_fail(p->ctx, -EIO, "the output of the command has no match for '%s'",
 			p->extract->regex);
 	if (regex->re_nsub && m[1].rm_so < 0)
-		return ctx_fail(p->ctx, -EIO, "the group of '%s' matches nothing", p->extract->regex);
+		return ctx_fail(p->ctx, -EIO, "the group of '%s' has no match", p->extract->regex);
 	m[0] = regex->re_nsub ? m[1] : m[0];
 	r = parser_number(p, span_trim((struct span){text + m[0].rm_so, text + m[0].rm_eo}), "value",
 		&value);
@@ -39,7 +39,7 @@ static int match_command_line(struct parser *p, const regex_t *regex, const char
 static int by_regex(struct parser *p)
 {
 	_free_ char *text = strndup(p->text.p ? p->text.p : "", span_len(p->text));
-	char words[128];
+	char message[128];
 	regex_t regex;
 	int r;
 
@@ -47,8 +47,8 @@ static int by_regex(struct parser *p)
 		return ctx_oom(p->ctx);
 	r = regcomp(&regex, p->extract->regex, REG_EXTENDED | REG_NEWLINE);
 	if (r != 0) {
-		regerror(r, &regex, words, sizeof(words));
-		return ctx_fail(p->ctx, -EINVAL, "regular expression '%s': %s", p->extract->regex, words);
+		regerror(r, &regex, message, sizeof(message));
+		return ctx_fail(p->ctx, -EINVAL, "regular expression '%s': %s", p->extract->regex, message);
 	}
 	r = match_command_line(p, &regex, text);
 	regfree(&regex);
@@ -63,7 +63,10 @@ static int bad_path(struct parser *p)
 		p->extract->json_path);
 }
 
-/* One step: ".name" (the first without its point) or "[2]". NULL in *io: nothing is there. */
+/*
+ * Follow one step: ".name" (the first without its point) or "[2]". NULL in *io: there is no such
+ * value.
+ */
 static int walk_command_line(struct parser *p, const char **io_path, const struct json **io)
 {
 	const char *path = *io_path + (**io_path == '.');
@@ -114,8 +117,7 @@ static int by_path(struct parser *p)
 int parse_command(struct parser *p)
 {
 	if (!p->extract || !p->extract->regex == !p->extract->json_path)
-		return ctx_mistake(p->ctx, -EINVAL, "of a command's output, give either a regular "
-			"expression or "
-			"a JSON path");
+		return ctx_usage_error(p->ctx, -EINVAL, "for the output of a command, give either a "
+			"regular expression or a JSON path");
 	return p->extract->regex ? by_regex(p) : by_path(p);
 }

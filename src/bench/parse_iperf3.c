@@ -11,7 +11,10 @@
 
 /* ---- JSON ---- */
 
-/* @object[@key] in @row as @name; absent: nothing. Nothing received is nothing measured. */
+/*
+ * Store @object[@key] in @row as @name; if it is absent, nothing. If nothing was received, nothing
+ * was measured.
+ */
 static int take_number(struct parser *p, struct bench_row *row, const struct json *object,
 	const char *key, const char *name, bool positive)
 {
@@ -21,7 +24,7 @@ static int take_number(struct parser *p, struct bench_row *row, const struct jso
 	if (!value)
 		return 0;
 	if (json_double(value, &number) < 0)
-		return ctx_fail(p->ctx, -EIO, "iperf3: its %s is no number; nothing was measured", key);
+		return ctx_fail(p->ctx, -EIO, "iperf3: its %s is not a number; nothing was measured", key);
 	if (positive && number <= 0)
 		return ctx_fail(p->ctx, -EIO, "iperf3: its %s is %g; nothing was measured", key, number);
 	return parser_metric(p, row, name, number);
@@ -34,18 +37,44 @@ static const struct json *first_of(const struct json *end, const char *a, const 
 	return found ? found : json_member(end, b);
 }
 
-/* What the server got of UDP, where only the client's sum is there: less what was lost. */
+/* UDP throughput at the server, if only the client's sum is available: minus the lost packets. */
 static int take_udp(struct parser *p, struct bench_row *row, const struct json *sum)
 {
 	double sent, lost = 0;
 
 	if (json_double(json_member(sum, "bits_per_second"), &sent) < 0 || sent <= 0)
-		return ctx_fail(p->ctx, -EIO, "iperf3: its bits_per_second is no number above 0");
+		return ctx_fail(p->ctx, -EIO, "iperf3: its bits_per_second is not a number above 0");
 	if (json_member(sum, "lost_percent") && json_double(json_member(sum, "lost_percent"), &lost) < 0)
-		return ctx_fail(p->ctx, -EIO, "iperf3: its lost_percent is no number");
+		return ctx_fail(p->ctx, -EIO, "iperf3: its lost_percent is not a number");
 	if (lost < 0 || lost >= 100)
 		return ctx_fail(p->ctx, -EIO, "iperf3: %g %% of what was sent is lost", lost);
 	return parser_metric(p, row, "throughput", sent * (1 - lost / 100));
+}
+
+/* What the receiver says of UDP; with TCP these members are absent. @sum: of all streams in a direction. */
+static int take_loss(struct parser *p, struct bench_row *row, const struct json *sum,
+	const struct json *streams, bool both)
+{
+	double jitter_ms, disorder = 0;
+	bool counted = false;
+	int r;
+
+	if (json_double(json_member(sum, "jitter_ms"), &jitter_ms) < 0)
+		return 0;
+	r = parser_metric(p, row, "jitter", 1000 * jitter_ms);
+	if (r == 0)
+		r = take_number(p, row, sum, "lost_percent", "loss", false);
+	for (size_t i = 0; i < json_count(streams); i++) {
+		const struct json *udp = json_member(json_item(streams, i), "udp");
+		double count;
+
+		if ((both && !json_flag(json_member(udp, "sender"))) ||
+			json_double(json_member(udp, "out_of_order"), &count) < 0)
+			continue;
+		disorder += count;
+		counted = true;
+	}
+	return r == 0 && counted ? parser_metric(p, row, "out_of_order", disorder) : r;
 }
 
 static int take_sums(struct parser *p, struct bench_row *row, const struct json *end)
@@ -62,6 +91,9 @@ static int take_sums(struct parser *p, struct bench_row *row, const struct json 
 		r = take_number(p, row, sent, "retransmits", "retransmits", false);
 	if (r == 0 && reverse)
 		r = take_number(p, row, reverse, "bits_per_second", "throughput_reverse", true);
+	if (r == 0)
+		r = take_loss(p, row, received ? received : sent, json_member(end, "streams"),
+			reverse != NULL);
 	return r;
 }
 
@@ -72,7 +104,7 @@ static int take_end(struct parser *p, const struct json *end)
 	int r;
 
 	if (!json_member(end, "sum_received") && !json_member(end, "sum"))
-		return ctx_fail(p->ctx, -EIO, "iperf3: its result has no sums: it was ended before its end");
+		return ctx_fail(p->ctx, -EIO, "iperf3: its result has no sums: it was stopped early");
 	row = parser_row(p, 0);
 	if (!row)
 		return -ENOMEM;
@@ -94,9 +126,9 @@ static void take_version(struct parser *p, const struct json *start)
 			str_starts(version, "iperf ") ? version + 6 : version);
 }
 
-static int failed(struct parser *p, const struct json *words)
+static int failed(struct parser *p, const struct json *message)
 {
-	return ctx_fail(p->ctx, -EIO, "iperf3: %.200s", json_text(words) ? json_text(words) : "failed");
+	return ctx_fail(p->ctx, -EIO, "iperf3: %.200s", json_text(message) ? json_text(message) : "failed");
 }
 
 static int take_document(struct parser *p, const struct json *root)
@@ -153,29 +185,54 @@ static int parse_json(struct parser *p, struct span text)
 struct totals {
 	double streams[2], sums[2]; /* sent, received; bit/s */
 	double reverse_streams, reverse_sum, retransmits;
-	unsigned lines;
+	double jitter_ms, lost, packets; /* of UDP, of all receiving streams */
+	unsigned lines, udp_lines;
 	bool retransmits_seen;
 };
 
+/* "0/39" */
+static int take_lost(struct parser *p, struct span jitter, struct span packets, struct totals *t)
+{
+	struct span lost;
+	double of, jitter_ms, count;
+	int r;
+
+	span_field(&packets, '/', &lost);
+	r = parser_number(p, jitter, "jitter", &jitter_ms);
+	if (r == 0)
+		r = parser_number(p, lost, "count of lost packets", &count);
+	if (r == 0)
+		r = parser_number(p, packets, "count of packets", &of);
+	if (r < 0)
+		return r;
+	t->jitter_ms += jitter_ms;
+	t->lost += count;
+	t->packets += of;
+	t->udp_lines++;
+	return 0;
+}
+
 /*
  * "[SUM]   0.00-1.00   sec  2.09 GBytes  18.0 Gbits/sec    4             sender"
+ * "[  5]   0.00-1.00   sec  1.22 MBytes  10.2 Mbits/sec  0.015 ms  0/39 (0%)  receiver" with -u
  * "[  7][RX-C] ..." with --bidir.
  */
 static int take_total(struct parser *p, struct span line, struct totals *t)
 {
 	bool received = span_is((struct span){line.end - 8, line.end}, "receiver");
 	bool sum = span_starts(line, "[SUM]"), reverse = span_find(line, "[RX-C]");
-	struct span rest = span_after(line, " sec "), words[6] = {0};
+	struct span rest = span_after(line, " sec "), message[9] = {0};
 	size_t count = 0;
+	bool udp;
 	double rate, factor, retransmits;
 	int r;
 
-	while (count < ARRAY_SIZE(words) && span_word(&rest, &words[count]))
+	while (count < ARRAY_SIZE(message) && span_word(&rest, &message[count]))
 		count++;
-	if (count < 5 || !unit_bits(words[3], 1000, &factor))
+	if (count < 5 || !unit_bits(message[3], 1000, &factor))
 		return ctx_fail(p->ctx, -EBADMSG, "iperf3: no rate in its line '%.*s'",
 			span_len(line) > 80 ? 80 : (int)span_len(line), line.p);
-	r = parser_number(p, words[2], "rate", &rate);
+	r = parser_number(p, message[2], "rate", &rate);
 	if (r < 0)
 		return r;
 	rate *= factor;
@@ -184,7 +241,10 @@ static int take_total(struct parser *p, struct span line, struct totals *t)
 		*(sum ? &t->reverse_sum : &t->reverse_streams) += received ? rate : 0;
 	else
 		(sum ? t->sums : t->streams)[received] += rate;
-	if (!received && !sum && number_read(words[4], &retransmits) == 0) {
+	udp = count > 6 && span_is(message[5], "ms");
+	if (udp && received && !sum && !reverse)
+		return take_lost(p, message[4], message[6], t);
+	if (!udp && !received && !sum && number_read(message[4], &retransmits) == 0) {
 		t->retransmits += retransmits;
 		t->retransmits_seen = true;
 	}
@@ -211,6 +271,10 @@ static int put_totals(struct parser *p, const struct totals *t)
 		r = parser_metric(p, row, "throughput_reverse", reverse);
 	if (r == 0 && t->retransmits_seen)
 		r = parser_metric(p, row, "retransmits", t->retransmits);
+	if (r == 0 && t->udp_lines)
+		r = parser_metric(p, row, "jitter", 1000 * t->jitter_ms / t->udp_lines);
+	if (r == 0 && t->packets > 0)
+		r = parser_metric(p, row, "loss", 100 * t->lost / t->packets);
 	return r;
 }
 
@@ -230,7 +294,7 @@ static int parse_text(struct parser *p)
 	return r < 0 ? r : put_totals(p, &totals);
 }
 
-/* Warnings may stand before it. */
+/* Warnings may precede it. */
 int parse_iperf3(struct parser *p)
 {
 	struct span rest = p->text, line;

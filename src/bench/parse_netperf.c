@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * netperf's omni tests: -o (a line of names, a line of values) and -k (NAME=value). Its times are
- * round trips, percentiles are of its histogram.
+ * netperf's omni tests: -o (a line of names, a line of values) and -k (NAME=value), and the tables of its
+ * classic tests. Its times are round trips, percentiles are of its histogram.
  */
 #include <errno.h>
 
@@ -30,9 +30,13 @@ static const struct {
 	{"KBytes/s", "throughput", 8192.0}, {"MBytes/s", "throughput", 8192.0 * 1024},
 	{"GBytes/s", "throughput", 8192.0 * 1024 * 1024}};
 
+enum classic { NO_TABLE, STREAM, UDP_STREAM, UDP_STREAM_RECEIVED, REQUESTS };
+
 struct netperf {
 	struct parser *p;
 	struct span throughput, unit;
+	enum classic expected; /* what the next line of numbers is */
+	double factor;	       /* of the classic table's unit to bit/s; 0: not seen */
 };
 
 static int take_value(struct netperf *n, const char *metric, struct span value)
@@ -77,7 +81,7 @@ static int take_throughput(struct netperf *n)
 		row = parser_row(n->p, 0);
 		return row ? parser_metric(n->p, row, units[i].metric, number * units[i].factor) : -ENOMEM;
 	}
-	return ctx_fail(n->p->ctx, -EBADMSG, "netperf: its throughput is in no unit known; ask for "
+	return ctx_fail(n->p->ctx, -EBADMSG, "netperf: the unit of its throughput is unknown; request "
 		"THROUGHPUT_UNITS too");
 }
 
@@ -88,7 +92,8 @@ static int take_table(struct netperf *n, struct span names, struct span values)
 
 	while (r == 0 && span_field(&names, ',', &name)) {
 		if (!span_field(&values, ',', &value))
-			return ctx_fail(n->p->ctx, -EBADMSG, "netperf: fewer values than names: cut off?");
+			return ctx_fail(n->p->ctx, -EBADMSG, "netperf: fewer values than names; the "
+				"output may be truncated");
 		for (size_t i = 0; r == 0 && i < ARRAY_SIZE(figures); i++)
 			if (span_is(name, figures[i].title))
 				r = take_value(n, figures[i].metric, value);
@@ -107,7 +112,7 @@ static int take_pair(struct netperf *n, struct span line)
 	return 0;
 }
 
-/* The line of names is the one that has nothing but known ones, or knows the first. */
+/* The line of names contains only known names, or begins with one. */
 static bool is_header(struct span line)
 {
 	struct span name;
@@ -117,6 +122,89 @@ static bool is_header(struct span line)
 			if (span_is(name, figures[i].title))
 				return true;
 	return false;
+}
+
+/* ---- classic tables ---- */
+
+/* "MIGRATED UDP STREAM TEST from 0.0.0.0 port 0 AF_INET to ..." */
+static enum classic classic_of(struct span title)
+{
+	if (!span_find(title, " TEST "))
+		return NO_TABLE;
+	if (span_find_word(title, "request/response"))
+		return REQUESTS;
+	if (span_find(title, "UDP") && span_find(title, "STREAM"))
+		return UDP_STREAM;
+	return span_find(title, "STREAM") || span_find(title, "MAERTS") || span_find(title, "SENDFILE")
+		? STREAM : NO_TABLE;
+}
+
+/* "bytes  bytes   bytes    secs.    10^6bits/sec" */
+static void take_unit(struct netperf *n, struct span line)
+{
+	struct span word;
+
+	while (span_word(&line, &word))
+		for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+			if (str_eq(units[i].metric, "throughput") && span_starts(word, units[i].unit))
+				n->factor = units[i].factor;
+}
+
+#define CLASSIC_COLUMNS 10
+
+static size_t numbers_of(struct span line, double ret[CLASSIC_COLUMNS])
+{
+	struct span word;
+	size_t count = 0;
+
+	while (span_word(&line, &word)) {
+		if (count == CLASSIC_COLUMNS || number_read(word, &ret[count]) < 0)
+			return 0;
+		count++;
+	}
+	return count;
+}
+
+/*
+ * Lines as nettest_bsd.c of netperf 2.4 to 2.7 prints them; with -c and -C the utilization follows:
+ *	STREAM		sizes of both sockets and of a message, seconds, throughput
+ *	UDP STREAM	size of the socket and of a message, seconds, messages, errors, throughput sent;
+ *			below it size of the other socket, seconds, messages, throughput that arrived
+ *	REQUEST/RESPONSE sizes of both sockets, of request and response, seconds, transactions/s
+ */
+static int take_classic(struct netperf *n, struct span line)
+{
+	static const struct {
+		size_t least, at; /* columns, and the place of the figure */
+		const char *metric;
+		enum classic next;
+		bool with_cpu;
+	} rows[] = {[STREAM] = {5, 4, "throughput", NO_TABLE, true},
+		[UDP_STREAM] = {6, 5, "throughput_sent", UDP_STREAM_RECEIVED, false},
+		[UDP_STREAM_RECEIVED] = {4, 3, "throughput", NO_TABLE, false},
+		[REQUESTS] = {6, 5, "operations", NO_TABLE, true}};
+	double v[CLASSIC_COLUMNS], factor = n->expected == REQUESTS ? 1 : n->factor;
+	size_t count = numbers_of(line, v), at = rows[n->expected].at;
+	struct bench_row *row;
+	int r;
+
+	if (count < rows[n->expected].least)
+		return 0;
+	if (factor <= 0)
+		return ctx_fail(n->p->ctx, -EBADMSG, "netperf: its table has no unit of throughput");
+	if (v[at] <= 0)
+		return ctx_fail(n->p->ctx, -EIO, "netperf: its throughput is %g; nothing was measured",
+			v[at]);
+	row = parser_row(n->p, 0);
+	if (!row)
+		return -ENOMEM;
+	r = parser_metric(n->p, row, rows[n->expected].metric, v[at] * factor);
+	if (r == 0 && rows[n->expected].with_cpu && count >= at + 3 && v[at + 1] >= 0)
+		r = parser_metric(n->p, row, "cpu_local", v[at + 1]);
+	if (r == 0 && rows[n->expected].with_cpu && count >= at + 3 && v[at + 2] >= 0)
+		r = parser_metric(n->p, row, "cpu_remote", v[at + 2]);
+	n->expected = rows[n->expected].next;
+	return r;
 }
 
 int parse_netperf(struct parser *p)
@@ -132,8 +220,14 @@ int parse_netperf(struct parser *p)
 			header.p = NULL;
 		} else if (is_header(line)) {
 			header = line;
+		} else if (classic_of(line)) {
+			n.expected = classic_of(line);
+			n.factor = 0;
 		} else if (memchr(line.p, '=', span_len(line))) {
 			r = take_pair(&n, line);
+		} else if (n.expected) {
+			take_unit(&n, line);
+			r = take_classic(&n, line);
 		}
 	}
 	return r < 0 ? r : take_throughput(&n);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perftest, 3.0 to 26: text, and the JSON of --out_json, which is none before 24.01 (no quotes, a
- * comma too many, leftovers of another run behind its end) and is thus read line by line. Its
- * standard deviation is wrong since 4.5-0.17 and is never taken.
+ * perftest, 3.0 to 26: text, and the JSON of --out_json, which is not valid before 24.01 (missing
+ * quotes, an extra comma, remains of another run after its end) and is therefore read line by line.
+ * Its standard deviation is wrong since 4.5-0.17 and is never used.
  */
 #include <errno.h>
 
 #include "bench/parser.h"
 
-#define MIB_BITS (8.0 * 1024 * 1024) /* "MB/sec" is a name of the same */
+#define MIB_BITS (8.0 * 1024 * 1024) /* "MB/sec" means the same */
 
 static const struct column_name known[] = {
 	{"#bytes", "size", 0}, {"#iterations", "samples", 0}, {"#sl", NULL, 0},
@@ -27,7 +27,7 @@ static const struct column_name known[] = {
 struct perftest {
 	struct parser *p;
 	struct columns columns;
-	double *samples; /* of the row that comes next */
+	double *samples; /* of the next row */
 	size_t sample_count;
 	bool in_samples;
 };
@@ -67,15 +67,17 @@ static int take_line(struct perftest *t, struct span line)
 	line = span_trim(line);
 	if (span_starts(line, "#, ")) {
 		if (!span_is(line, "#, usec"))
-			return ctx_fail(t->p->ctx, -EBADMSG, "perftest: samples in cycles are no "
-				"times; run it "
-				"without -C");
+			return ctx_fail(t->p->ctx, -EBADMSG, "perftest: samples in cycles are not "
+				"times; run it without -C");
 		t->in_samples = true;
 		return 0;
 	}
 	if (t->in_samples && begins_with_digit(line) && memchr(line.p, ',', span_len(line)))
 		return take_sample(t, line);
 	t->in_samples = false;
+	if (span_starts(line, "#bytes") && t->columns.count)
+		return ctx_fail(t->p->ctx, -EBADMSG, "perftest: it has two tables, of client and server or "
+			"of two runs: read each in a file of its own");
 	if (span_starts(line, "#bytes"))
 		columns_find(line, known, ARRAY_SIZE(known), &t->columns);
 	else if (t->columns.count && begins_with_digit(line))
@@ -92,7 +94,7 @@ static int parse_text(struct parser *p)
 	while (r == 0 && span_line(&rest, &line))
 		r = take_line(&t, line);
 	if (r == 0 && t.sample_count)
-		r = ctx_fail(p->ctx, -EBADMSG, "perftest: its output ends behind sample %zu",
+		r = ctx_fail(p->ctx, -EBADMSG, "perftest: its output ends after sample %zu",
 			t.sample_count);
 	free(t.samples);
 	return r;
@@ -124,10 +126,10 @@ static int take_member(struct parser *p, struct span key, struct span value, uin
 
 	if (span_is(key, "MsgSize"))
 		return number_whole(value, io_size) ? 0
-			: ctx_fail(p->ctx, -EBADMSG, "perftest: its MsgSize is no whole number");
+			: ctx_fail(p->ctx, -EBADMSG, "perftest: its MsgSize is not a whole number");
 	if (span_is(key, "BW_average"))
-		return ctx_fail(p->ctx, -EBADMSG, "perftest: its JSON does not say in which unit BW_average "
-			"is; its text does: keep that");
+		return ctx_fail(p->ctx, -EBADMSG, "perftest: its JSON does not state the unit of "
+			"BW_average; use its text output");
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		if (!span_is(key, keys[i].text))
 			continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* qperf 0.4: a block a test, in units of its choice or, with -uu, plain ones. */
+/* qperf 0.4: one block for each test, in units that it chooses or, with -uu, in plain ones. */
 #include <errno.h>
 
 #include "bench/parser.h"
@@ -57,7 +57,7 @@ static int take_value(struct parser *p, struct test *t, const char *metric, stru
 	if (r < 0)
 		return r;
 	if (!factor_of(metric, value, &factor))
-		return ctx_fail(p->ctx, -EBADMSG, "qperf: its %s is in '%.*s', which is no unit known",
+		return ctx_fail(p->ctx, -EBADMSG, "qperf: its %s is in '%.*s', which is not a known unit",
 			metric,
 			span_len(value) > 20 ? 20 : (int)span_len(value), value.p);
 	if (t->count == ARRAY_SIZE(t->metrics))
@@ -84,7 +84,7 @@ static void take_size(struct span value, uint64_t *ret)
 	*ret = size;
 }
 
-/* The size comes behind the figures: a test's are kept until it ends. */
+/* The size follows the values: the values of a test are kept until it ends. */
 static int end_test(struct parser *p, struct test *t)
 {
 	struct bench_row *row = t->count ? parser_row(p, t->size) : NULL;

@@ -15,7 +15,7 @@ struct sockperf {
 	struct parser *p;
 	uint64_t size;
 	bool full_rtt, lost_server;
-	int latency, sent, received; /* columns of the log; -1: not there */
+	int latency, sent, received; /* columns of the log; -1: absent */
 	bool in_log;
 	double *samples;
 	size_t sample_count;
@@ -107,7 +107,7 @@ static void take_header(struct sockperf *s, struct span line)
 	s->in_log = true;
 }
 
-/* Without a column of its own the time there and back is halved, as sockperf does. */
+/* Without a column for it, the round-trip time is halved, as sockperf does. */
 static int take_packet(struct sockperf *s, struct span line)
 {
 	double latency = -1, sent = 0, received = 0;
@@ -144,7 +144,7 @@ static int put_samples(struct sockperf *s)
 	return 0;
 }
 
-/* ---- both ---- */
+/* ---- text and log ---- */
 
 /* "\e[2;35m" and the program's name before each line. */
 static struct span plain(struct span line)

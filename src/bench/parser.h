@@ -5,32 +5,32 @@
 #include "bench/reading.h"
 #include "bench/text.h"
 
-/* What the parsers of the tools share. */
+/* Functions that the parsers of the tools share. */
 struct parser {
 	struct vfctl_ctx *ctx;
-	const char *tool; /* its name, for words */
+	const char *tool; /* its name, for messages */
 	const struct bench_extract *extract;
 	struct span text;
 	struct bench_reading *reading;
 };
 
-/* The row of @size, a new one if need be; NULL when out of memory. */
+/* The row for @size, created if necessary; NULL if memory is exhausted. */
 struct bench_row *parser_row(struct parser *p, uint64_t size);
-/* A figure of the tool's own; a second of one name takes the place of the first. -ENOMEM. */
+/* Add a value that the tool computed; a second one of the same name replaces the first. -ENOMEM. */
 int parser_metric(struct parser *p, struct bench_row *row, const char *name, double value);
 int parser_sample(struct parser *p, double **samples, size_t *count, double value);
-/* Read a figure; @what is said where it is none. -EIO, -EBADMSG. */
+/* Read a figure; @what names it in the message if it is not valid. -EIO, -EBADMSG. */
 int parser_number(struct parser *p, struct span text, const char *what, double *ret);
-/* -EIO with what the tool said: its first line about an error, else its last line. */
+/* -EIO with the tool's message: its first line with an error, else its last line. */
 int parser_failed(struct parser *p);
 
 /*
- * Columns by the words of a header. @metric NULL: passed over; "size": the row's; "text": what is
- * no number. A longer text stands before those that it begins with.
+ * Columns by the words of a header. @metric NULL: ignored; "size": that of the row; "text": not a
+ * number. A longer text must precede those with which it begins.
  */
 struct column_name {
 	const char *text, *metric;
-	double factor; /* to our unit; 0: 1 */
+	double factor; /* factor to vfctl's unit; 0: 1 */
 };
 #define PARSER_COLUMNS 24
 struct columns {
@@ -39,11 +39,11 @@ struct columns {
 };
 void columns_find(struct span header, const struct column_name *known, size_t known_count,
 	struct columns *ret);
-/* A line of figures below it, as a row of the reading. @ret_row: NULL is fine. */
+/* Read a line of values below the header into a row of the reading. @ret_row may be NULL. */
 int columns_row(struct parser *p, const struct columns *columns, struct span line,
 	struct bench_row **ret_row);
 
-/* "10.5 GBytes/sec": what a tool writes for bit/s; 1 byte is 8 bit. false: no such unit. */
+/* The unit of "10.5 GBytes/sec" in bit/s; 1 byte is 8 bit. False: there is no such unit. */
 bool unit_bits(struct span unit, double kilo_of_bytes, double *ret_factor);
 
 int parse_perftest(struct parser *p);
@@ -55,7 +55,7 @@ int parse_netperf(struct parser *p);
 int parse_osu(struct parser *p);
 int parse_command(struct parser *p);
 
-/* Figures that follow from samples take the place of the tool's own. */
+/* Replace the tool's values by those computed from samples. */
 int row_from_samples(struct bench_row *row);
 int row_put(struct bench_row *row, const char *name, const char *unit, double value,
 	bool from_samples);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A plan of measurements (vfctl bench run): where, in which configurations, with which tools. */
+/* A plan of measurements (vfctl bench run): endpoints, configurations, and tools. */
 #include "bench/plan.h"
 
 #include <errno.h>
@@ -8,9 +8,12 @@
 #include "spec/schema.h"
 #include "core/cpuset.h"
 #include "bench/measure.h"
+#include "bench/stats.h"
+#include "bench/tool.h"
 
 #define ENDPOINTS_MAX 32
 #define CONFIGURATIONS_MAX 64
+#define BASELINES_MAX 8
 #define TRIALS_MAX 1000
 #define HOUR_S 3600
 #define MTU_MIN 68
@@ -52,7 +55,8 @@ void bench_plan_free(struct bench_plan *plan)
 	free(plan->configurations);
 	free(plan->tests);
 	free(plan->name);
-	free(plan->baseline);
+	strv_free(plan->baselines);
+	free(plan->source);
 	free(plan);
 }
 
@@ -64,17 +68,17 @@ const struct endpoint *bench_plan_find_endpoint(const struct bench_plan *plan, c
 	return NULL;
 }
 
-/* A mapping whose keys are names of the user's: @one is called for each. */
+/* Read a mapping whose keys are names that the user chose: @one is called for each. */
 static int each_named(struct reader *r, const struct key *key, const struct doc_node *map,
 	size_t max, void *object,
 	int (*one)(struct reader *r, const char *name, const struct doc_node *node, void *object))
 {
 	if (map->kind != DOC_MAP || !map->count)
 		return reader_fail(r, map, key->name, -EINVAL,
-			"must be names with what they stand for, one at least");
+			"must be at least one name with its value");
 	if (map->count > max)
-		return reader_fail(r, map, key->name, -EINVAL, "%zu entries, more than %zu; "
-			"remove some", map->count, max);
+		return reader_fail(r, map, key->name, -EINVAL, "it has %zu entries; at most %zu are "
+			"allowed", map->count, max);
 	for (size_t i = 0; i < map->count; i++) {
 		const char *name = map->keys[i]->text;
 		_free_ char *path = str_format("%s%s.%s.", r->path, key->name, name);
@@ -100,7 +104,7 @@ static int each_named(struct reader *r, const struct key *key, const struct doc_
 
 #define E(member) offsetof(struct endpoint, member)
 
-/* The key says where; its value is the name there. */
+/* The key is the kind of place; its value is the name of the place. */
 static int read_where(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
@@ -133,6 +137,7 @@ static const struct key endpoint_keys[] = {
 	{"device", read_line, E(device), 1, 15, NULL},
 	{"rdma", read_line, E(rdma), 1, 63, NULL},
 	{"gid-index", read_u32, E(gid_index), 0, 255, NULL},
+	{"ib-port", read_u32, E(ib_port), 1, 254, NULL},
 	{"address", read_line, E(address), 1, 255, NULL},
 	{"cpus", read_cpus, E(cpus), 1, 255, NULL},
 	{"ssh-config", read_path, E(ssh_config), 0, 0, NULL},
@@ -144,19 +149,19 @@ static const struct shape endpoint_shapes[] = {
 static const struct table endpoint_table = {endpoint_keys, ARRAY_SIZE(endpoint_keys),
 	endpoint_shapes, ARRAY_SIZE(endpoint_shapes), .required = NULL};
 
-/* What is given to programs as an argument must not look like an option of theirs. */
-static int check_words(struct reader *r, const struct doc_node *node,
+/* A program's argument must not look like one of its options. */
+static int check_text(struct reader *r, const struct doc_node *node,
 	const struct endpoint *e)
 {
 	bool uri = e->where == ENDPOINT_SSH && str_starts(e->at, "ssh://");
-	const char *const words[] = {uri ? e->at + strlen("ssh://") : e->at, e->device, e->rdma,
+	const char *const choices[] = {uri ? e->at + strlen("ssh://") : e->at, e->device, e->rdma,
 		e->address};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (words[i] && (*words[i] == '-' || !*words[i] ||
-					strpbrk(words[i], " \t/\\'\"$`;|&<>")))
-			return doc_fail(r->ctx, node, -EINVAL, "%s'%.64s' is no name of a place, "
-				"device or address", r->path, words[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(choices); i++)
+		if (choices[i] && (*choices[i] == '-' || !*choices[i] ||
+					strpbrk(choices[i], " \t/\\'\"$`;|&<>")))
+			return doc_fail(r->ctx, node, -EINVAL, "%s'%.64s' is not the name of an "
+				"endpoint, device or address", r->path, choices[i]);
 	return 0;
 }
 
@@ -175,7 +180,7 @@ static int read_endpoint(struct reader *r, const char *name, const struct doc_no
 	if (!e->name)
 		return ctx_oom(r->ctx);
 	error = reader_map(r, node, endpoint_keys, ARRAY_SIZE(endpoint_keys), e, NULL);
-	return error < 0 ? error : check_words(r, node, e);
+	return error < 0 ? error : check_text(r, node, e);
 }
 
 static int read_endpoints(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -226,16 +231,16 @@ static int read_word_setting(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
 	unsigned word;
-	int error = read_word(r, &(struct key){key->name, NULL, 0, 0, 0, key->words}, value, &word);
+	int error = read_word(r, &(struct key){key->name, NULL, 0, 0, 0, key->choices}, value, &word);
 
-	return error < 0 ? error : add_setting(r, key, key->words[word], object);
+	return error < 0 ? error : add_setting(r, key, key->choices[word], object);
 }
 
 static const char *const ipoib_modes[] = {"datagram", "connected", NULL};
 static const char *const governors[] = {"performance", "powersave", "schedutil", "ondemand",
 	"conservative", "userspace", NULL};
 
-/* ethtool's names; what a driver takes of them it says itself. */
+/* The names of ethtool; the driver reports which of them it supports. */
 static const struct key setting_keys[] = {
 	{"rx-usecs", read_number_setting, 0, 0, UINT32_MAX, NULL},
 	{"rx-frames", read_number_setting, 0, 0, UINT32_MAX, NULL},
@@ -289,7 +294,7 @@ static const struct table wireguard_table = {wireguard_rows, ARRAY_SIZE(wireguar
 static int read_wireguard(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	struct wireguard_keys keys = {1420}; /* wg-quick's over an MTU of 1500 */
+	struct wireguard_keys keys = {1420}; /* the default of wg-quick with an MTU of 1500 */
 	int error = reader_inner(r, key, value, &wireguard_table, &keys);
 
 	((struct bench_plan_configuration *)object)->wireguard_mtu = keys.mtu;
@@ -312,7 +317,7 @@ static const struct table configuration_table = {configuration_keys,
 	ARRAY_SIZE(configuration_keys), configuration_shapes, ARRAY_SIZE(configuration_shapes),
 	.required = NULL};
 
-/* With two endpoints there is no question who is who: the first is the client. */
+/* With two endpoints, the first one is the client. */
 static int choose_ends(struct reader *r, const struct doc_node *node,
 	const struct bench_plan *plan, struct bench_plan_configuration *c)
 {
@@ -326,8 +331,8 @@ static int choose_ends(struct reader *r, const struct doc_node *node,
 				"%s%s: the key is missing; name one of the endpoints", r->path,
 				i ? "server" : "client");
 		if (!bench_plan_find_endpoint(plan, *ends[i]))
-			return doc_fail(r->ctx, node, -EINVAL, "%s%s: there is no endpoint '%s' in "
-				"this plan", r->path, i ? "server" : "client", *ends[i]);
+			return doc_fail(r->ctx, node, -EINVAL, "%s%s: endpoint '%s' is not in this "
+				"plan", r->path, i ? "server" : "client", *ends[i]);
 	}
 	return 0;
 }
@@ -350,8 +355,8 @@ static int check_settings(struct reader *r, const struct doc_node *node,
 		const struct endpoint *e = bench_plan_find_endpoint(plan, names[i]);
 
 		if ((ends[i]->count || c->of_both.count) && !e->device)
-			return doc_fail(r->ctx, node, -EINVAL, "%ssettings: endpoint %s has no device "
-				"that could be set; write device: NETDEV there", r->path, names[i]);
+			return doc_fail(r->ctx, node, -EINVAL, "%ssettings: endpoint %s has no device; "
+				"write device: NETDEV there", r->path, names[i]);
 		for (size_t k = 0; k < ends[i]->count; k++)
 			if (find_setting(&c->of_both, ends[i]->v[k].name))
 				return doc_fail(r->ctx, node, -EINVAL, "%ssettings: %s is given for both "
@@ -408,6 +413,21 @@ static int read_fraction(struct reader *r, const struct key *key, const struct d
 	return 0;
 }
 
+/* A name, or a list of names. */
+static int read_baselines(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	const struct key list = {key->name, NULL, key->offset, 1, BASELINES_MAX, NULL};
+	char ***to = (char ***)((char *)object + key->offset);
+
+	if (value->kind == DOC_LIST)
+		return read_lines(r, &list, value, object);
+	*to = calloc(2, sizeof(char *));
+	if (!*to)
+		return ctx_oom(r->ctx);
+	return read_line(r, &(struct key){key->name, NULL, 0, key->min, key->max, NULL}, value, *to);
+}
+
 static const struct key plan_keys[] = {
 	{"name", read_line, P(name), 1, 80, NULL},
 	{"trials", read_u32, P(trials), 1, TRIALS_MAX, NULL},
@@ -416,14 +436,18 @@ static const struct key plan_keys[] = {
 	{"timeout", read_seconds, P(timeout_s), 1, 24 * HOUR_S, NULL},
 	{"alpha", read_fraction, P(alpha), 0, 0, NULL},
 	{"noise", read_fraction, P(noise), 0, 0, NULL},
-	{"baseline", read_line, P(baseline), 1, BENCH_NAME_MAX, NULL},
+	{"baseline", read_baselines, P(baselines), 1, BENCH_NAME_MAX, NULL},
 	{"endpoints", read_endpoints, 0, 0, 0, NULL},
 	{"configurations", read_configurations, 0, 0, 0, NULL},
 	{"tests", read_bench_tests, 0, 0, 0, NULL},
+	{"source", read_line, P(source), 1, 160, NULL},
 };
 #define NAMED "^[A-Za-z0-9._-]{1,48}$"
 static const struct shape test_shape = {.map = &bench_test_table};
+static const struct shape baseline_shape = {.kinds = SHAPE_TEXT, .pattern = NAMED};
 static const struct shape plan_shapes[] = {
+	{.read = read_baselines, .kinds = SHAPE_TEXT | SHAPE_FILLED, .each = &baseline_shape,
+		.most = BASELINES_MAX},
 	{.read = read_endpoints, .map = &endpoint_table, .named = NAMED},
 	{.read = read_configurations, .map = &configuration_table, .named = NAMED},
 	{.read = read_bench_tests, .each = &test_shape, .kinds = SHAPE_FILLED, .most = 64},
@@ -467,9 +491,14 @@ static int check_plan(struct reader *r, const struct doc_node *root, struct benc
 		if (!seen[i])
 			return doc_fail(r->ctx, root, -EINVAL, "%s: the key is missing; a plan needs "
 				"endpoints, configurations and tests", plan_keys[i].name);
-	if (plan->baseline && !has_configuration(plan, plan->baseline))
-		return reader_fail(r, seen[BASELINE], "baseline", -EINVAL,
-			"there is no configuration '%s' in this plan", plan->baseline);
+	for (size_t i = 0; plan->baselines && plan->baselines[i]; i++) {
+		if (!has_configuration(plan, plan->baselines[i]))
+			return reader_fail(r, seen[BASELINE], "baseline", -EINVAL,
+				"configuration '%s' is not in this plan", plan->baselines[i]);
+		if (bench_plan_is_baseline(plan, plan->baselines[i], i))
+			return reader_fail(r, seen[BASELINE], "baseline", -EINVAL, "%s occurs twice",
+				plan->baselines[i]);
+	}
 	return check_ends(r, seen[CONFIGURATIONS], plan);
 }
 
@@ -482,7 +511,7 @@ int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct b
 
 	if (!plan)
 		return ctx_oom(ctx);
-	/* The paper's number of trials, and criterion's threshold. */
+	/* The number of trials in the paper, and criterion's threshold. */
 	*plan = (struct bench_plan){.trials = 15, .warmup = 1, .timeout_s = 60, .alpha = 0.05,
 		.noise = 0.01};
 	error = reader_map(&r, root, plan_keys, ARRAY_SIZE(plan_keys), plan, seen);
@@ -493,6 +522,57 @@ int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct b
 	if (error == 0)
 		*ret = steal(plan);
 	return error;
+}
+
+bool bench_plan_is_baseline(const struct bench_plan *plan, const char *name, size_t below)
+{
+	if (!plan->baselines)
+		return below && str_eq(plan->configurations[0].name, name);
+	for (size_t i = 0; i < below && plan->baselines[i]; i++)
+		if (str_eq(plan->baselines[i], name))
+			return true;
+	return false;
+}
+
+unsigned bench_plan_trials_needed(const struct bench_plan *plan)
+{
+	return plan->configuration_count < 2 ? 0 : trials_needed(true, plan->alpha);
+}
+
+#define QUICK_ITERATIONS 1000
+
+/* Those above the limit become one. */
+static void quicken_iterations(struct bench_numbers *io)
+{
+	size_t kept = 0;
+	bool clipped = false, there = false;
+
+	for (size_t i = 0; i < io->count; i++) {
+		there |= io->v[i] == QUICK_ITERATIONS;
+		if (io->v[i] <= QUICK_ITERATIONS)
+			io->v[kept++] = io->v[i];
+		else
+			clipped = true;
+	}
+	if (clipped && !there) /* in a place that became free */
+		io->v[kept++] = QUICK_ITERATIONS;
+	io->count = kept;
+}
+
+void bench_plan_quicken(struct bench_plan *plan)
+{
+	plan->trials = 1;
+	plan->warmup = 0;
+	for (size_t i = 0; i < plan->test_count; i++) {
+		struct bench_plan_test *t = &plan->tests[i];
+		const struct tool *tool = tool_find(t->tool);
+
+		quicken_iterations(&t->iterations);
+		/* A command decides itself. */
+		if (t->duration_s || (tool->can & TOOL_DURATION && !(tool->can & TOOL_ITERATIONS) &&
+					     !t->command))
+			t->duration_s = 1;
+	}
 }
 
 int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,

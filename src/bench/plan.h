@@ -9,7 +9,7 @@
 #define BENCH_PLAN_FILE_MAX (256u << 10)
 #define BENCH_NAME_MAX 48 /* of endpoints, configurations and tests */
 
-/* The names are those of ethtool -C, and "mtu", "ipoib-mode", "governor". */
+/* The names of ethtool -C, and "mtu", "ipoib-mode", "governor". */
 struct bench_plan_setting {
 	char *name, *value;
 };
@@ -22,8 +22,8 @@ struct bench_plan_settings {
 struct bench_plan_configuration {
 	char *name;
 	char *client, *server; /* endpoints; never NULL */
-	struct bench_plan_settings of_client, of_server, of_both; /* by the key "settings" */
-	uint32_t wireguard_mtu; /* a tunnel between the two under the tools; 0: none */
+	struct bench_plan_settings of_client, of_server, of_both; /* the values of the key "settings" */
+	uint32_t wireguard_mtu; /* the tools use a tunnel between the two ends; 0: no tunnel */
 };
 
 struct bench_numbers {
@@ -33,33 +33,36 @@ struct bench_numbers {
 
 struct bench_plan_test {
 	char *name;
-	char *tool; /* a name of bench/tool.c */
-	char *mode; /* what of the tool: "udp_lat" of qperf, "UDP_RR" of netperf; NULL: its usual */
-	struct bench_numbers sizes;   /* bytes; none: the tool's own */
+	char *tool; /* a name in bench/tool.c */
+	char *mode; /* mode of the tool: "udp_lat" of qperf, "UDP_RR" of netperf; NULL: the default */
+	struct bench_numbers sizes;   /* bytes; none: the tool's default */
 	struct bench_numbers threads; /* 1..1024; none: 1 */
 	char **directions;	      /* NULL: forward */
-	uint64_t iterations;	      /* 0: by duration */
-	uint32_t duration_s;	      /* 0: the tool's own */
-	uint32_t port;		      /* 0: the tool's own */
+	struct bench_numbers iterations; /* none: limited by duration */
+	uint32_t duration_s;	      /* 0: the tool's default */
+	uint32_t port;		      /* 0: the tool's default; a command's server has none */
 	bool udp;
 	bool events;	 /* perftest -e */
 	bool all_sizes;	 /* perftest -a */
-	bool raw_samples; /* of each round trip, where the tool tells them */
-	uint32_t inline_bytes; /* perftest -I; UINT32_MAX: the tool's own */
-	char **options;	       /* more arguments for client and server; NULL: none */
-	char **command;	       /* argv of tool "command"; run on the client's end */
-	char *regex, *json_path, *unit; /* where its number is */
-	char *goal;	       /* which value decides; NULL: the tool's usual */
-	bool higher_is_better; /* of a command */
+	bool raw_samples; /* one for each round trip, if the tool reports them */
+	uint32_t inline_bytes; /* perftest -I; UINT32_MAX: the tool's default */
+	char **options;	       /* further arguments for client and server; NULL: none */
+	char **launcher;       /* of OSU: "mpirun" with its own arguments; NULL: mpirun alone */
+	char **command;	       /* argv of tool "command"; it runs on the client's end */
+	char **server_command; /* argv of its server, which listens on @port; NULL: none */
+	char *regex, *json_path, *unit; /* position of its number */
+	char *goal;	       /* the value that decides; NULL: the tool's default */
+	bool higher_is_better; /* for a command */
 };
 
 struct bench_plan {
 	char *name;
 	uint32_t trials, warmup;
 	uint32_t seed; /* 0: chosen at the start */
-	uint32_t timeout_s; /* of one run, besides its duration */
+	uint32_t timeout_s; /* time limit of one run, besides its duration */
 	double alpha, noise; /* fractions */
-	char *baseline; /* a configuration, or NULL */
+	char **baselines; /* names of configurations; NULL: the first configuration */
+	char *source;	/* what the plan repeats, or NULL */
 	struct endpoint *endpoints;
 	size_t endpoint_count;
 	struct bench_plan_configuration *configurations;
@@ -68,17 +71,23 @@ struct bench_plan {
 	size_t test_count;
 };
 
-/* -EINVAL with "file:line:column: key: words" for whatever the file cannot mean. */
+/* -EINVAL with "file:line:column: key: message" for everything that is not valid. */
 int bench_plan_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	struct bench_plan **ret);
-/* The same of a document that is there already. */
+/* Parse a document that was already read. */
 int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct bench_plan **ret);
 void bench_plan_free(struct bench_plan *plan);
 DEFINE_FREEP(struct bench_plan, bench_plan_free)
 
+/* Whether that configuration is among the first @below baselines. */
+bool bench_plan_is_baseline(const struct bench_plan *plan, const char *name, size_t below);
+/* The number of trials with which a verdict is possible; 0: nothing is compared. */
+unsigned bench_plan_trials_needed(const struct bench_plan *plan);
+/* For a smoke run: one trial without a warm-up, each test with 1 s or up to 1,000 iterations. */
+void bench_plan_quicken(struct bench_plan *plan);
 const struct endpoint *bench_plan_find_endpoint(const struct bench_plan *plan, const char *name);
 
-/* In plan_tests.c: the entries of "tests". */
+/* In plan_tests.c: the table for entries of "tests". */
 extern const struct table bench_test_table;
 int read_bench_tests(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);

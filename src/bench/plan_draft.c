@@ -9,8 +9,8 @@
 
 struct plan_draft {
 	struct doc_node *root;
-	char *twice; /* the key that was given twice */
-	bool failed; /* out of memory */
+	char *twice; /* the key that was set twice */
+	bool failed; /* memory was exhausted */
 };
 
 static struct doc_node *new_node(enum doc_kind kind, const char *text)
@@ -58,7 +58,7 @@ static struct doc_node **find_child(struct doc_node *in, const char *key)
 	return NULL;
 }
 
-/* What is below a key is a list when the next key is one's. */
+/* Add a child: a list if the next key is that of a list, else a mapping. */
 static struct doc_node *add_child(struct doc_node *in, const char *key, const char *next,
 	const char *value)
 {
@@ -105,7 +105,7 @@ static void put_draft_node(struct buf *out, const struct doc_node *n, int depth)
 {
 	if (n->kind == DOC_SCALAR) {
 		buf_puts(out, " ");
-		json_put(out, n->text); /* which YAML reads alike */
+		json_put(out, n->text); /* YAML reads JSON strings unchanged */
 	} else if (!n->count) {
 		buf_puts(out, " {}");
 	}
@@ -125,7 +125,7 @@ int plan_draft_read(struct vfctl_ctx *ctx, const struct plan_draft *d, const str
 	_buf_ struct buf out = {0};
 
 	if (d->twice)
-		return ctx_mistake(ctx, -EINVAL, "%.64s is given twice", d->twice);
+		return ctx_usage_error(ctx, -EINVAL, "%.64s is given twice", d->twice);
 	if (!d->failed)
 		put_draft_node(&out, d->root, 0);
 	*ret_text = d->failed || out.failed ? NULL : buf_steal(&out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tests of a plan of measurements: a tool each, and what is swept over. */
+/* The tests of a plan of measurements: a tool for each, and the values to sweep over. */
 #include <errno.h>
 
 #include "base/parse.h"
@@ -18,9 +18,12 @@ void bench_test_clear(struct bench_plan_test *test)
 	free(test->mode);
 	free(test->sizes.v);
 	free(test->threads.v);
+	free(test->iterations.v);
 	strv_free(test->directions);
 	strv_free(test->options);
+	strv_free(test->launcher);
 	strv_free(test->command);
+	strv_free(test->server_command);
 	free(test->regex);
 	free(test->json_path);
 	free(test->unit);
@@ -40,11 +43,11 @@ static int add_number(struct reader *r, const struct key *key, const struct doc_
 		return error;
 	if (parse_size(text, &number) < 0 || number < key->min || number > key->max)
 		return reader_fail(r, value, key->name, -EINVAL, "'%.32s' is not allowed; it must be "
-			"%llu to %llu%s", text, (unsigned long long)key->min,
-			(unsigned long long)key->max, key->max > THREADS_MAX ? ", such as 64 or 4KiB" : "");
+			"%llu to %llu%s", text, (unsigned long long)key->min, (unsigned long long)key->max,
+			key->max == SIZE_MAX_BYTES ? ", such as 64 or 4KiB" : "");
 	for (size_t i = 0; i < to->count; i++)
 		if (to->v[i] == number)
-			return reader_fail(r, value, key->name, -EINVAL, "%s is there twice", text);
+			return reader_fail(r, value, key->name, -EINVAL, "%s occurs twice", text);
 	if (!array_grow(to->v, to->count))
 		return ctx_oom(r->ctx);
 	to->v[to->count++] = number;
@@ -61,25 +64,25 @@ static int read_numbers(struct reader *r, const struct key *key, const struct do
 	if (value->kind != DOC_LIST)
 		return add_number(r, key, value, to);
 	if (!value->count || value->count > NUMBERS_MAX)
-		return reader_fail(r, value, key->name, -EINVAL, "a list of 1 to %d is wanted here",
+		return reader_fail(r, value, key->name, -EINVAL, "it must be a list of 1 to %d",
 			NUMBERS_MAX);
 	for (size_t i = 0; i < value->count && error == 0; i++)
 		error = add_number(r, key, value->items[i], to);
 	return error;
 }
 
-static const char *const direction_words[] = {"forward", "reverse", "both", NULL};
+static const char *const direction_text[] = {"forward", "reverse", "both", NULL};
 
 static int add_direction(struct reader *r, const struct key *key, const struct doc_node *value,
 	char **to, size_t at)
 {
 	unsigned word;
-	int error = read_word(r, &(struct key){key->name, NULL, 0, 0, 0, direction_words}, value,
+	int error = read_word(r, &(struct key){key->name, NULL, 0, 0, 0, direction_text}, value,
 		&word);
 
 	if (error < 0)
 		return error;
-	to[at] = strdup(direction_words[word]);
+	to[at] = strdup(direction_text[word]);
 	return to[at] ? 0 : ctx_oom(r->ctx);
 }
 
@@ -91,8 +94,8 @@ static int read_directions(struct reader *r, const struct key *key, const struct
 	int error = 0;
 
 	if (!count || count > 3)
-		return reader_fail(r, value, key->name, -EINVAL, "forward, reverse or both, or a list "
-			"of them, is wanted here");
+		return reader_fail(r, value, key->name, -EINVAL, "it must be forward, reverse or both, "
+			"or a list of these");
 	test->directions = calloc(count + 1, sizeof(char *));
 	if (!test->directions)
 		return ctx_oom(r->ctx);
@@ -102,31 +105,18 @@ static int read_directions(struct reader *r, const struct key *key, const struct
 	return error;
 }
 
-static int read_count(struct reader *r, const struct key *key, const struct doc_node *value,
-	void *object)
-{
-	const char *text;
-	int error = reader_text(r, key, value, &text);
-
-	if (error == 0 && parse_u64(text, key->min, key->max, (uint64_t *)((char *)object +
-							key->offset)) < 0)
-		error = reader_fail(r, value, key->name, -EINVAL, "'%.32s' is not allowed; it must be "
-			"%llu to %llu", text, (unsigned long long)key->min, (unsigned long long)key->max);
-	return error;
-}
-
-static const char *const tool_words[] = {"ib_write_lat", "ib_read_lat", "ib_send_lat",
+static const char *const tool_text[] = {"ib_write_lat", "ib_read_lat", "ib_send_lat",
 	"ib_atomic_lat", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw", "iperf3", "iperf",
 	"sockperf", "qperf", "netperf", "osu_latency", "osu_bw", "osu_bibw", "osu_barrier",
 	"osu_bcast", "osu_allreduce", "osu_allgather", "osu_alltoall", "command", NULL};
-static const char *const transport_words[] = {"tcp", "udp", NULL};
-static const char *const better_words[] = {"lower", "higher", NULL};
+static const char *const transport_text[] = {"tcp", "udp", NULL};
+static const char *const better_text[] = {"lower", "higher", NULL};
 
 static int read_transport(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
 	unsigned word;
-	int error = read_word(r, &(struct key){key->name, NULL, 0, 0, 0, key->words}, value, &word);
+	int error = read_word(r, &(struct key){key->name, NULL, 0, 0, 0, key->choices}, value, &word);
 
 	if (error == 0)
 		*(bool *)((char *)object + key->offset) = word == 1;
@@ -135,53 +125,61 @@ static int read_transport(struct reader *r, const struct key *key, const struct 
 
 static const struct key test_keys[] = {
 	{"name", read_line, T(name), 1, BENCH_NAME_MAX, NULL},
-	{"tool", read_word_text, T(tool), 0, 0, tool_words},
+	{"tool", read_word_text, T(tool), 0, 0, tool_text},
 	{"mode", read_line, T(mode), 1, 32, NULL},
 	{"size", read_numbers, T(sizes), 1, SIZE_MAX_BYTES, NULL},
 	{"threads", read_numbers, T(threads), 1, THREADS_MAX, NULL},
 	{"direction", read_directions, 0, 0, 0, NULL},
-	{"iterations", read_count, T(iterations), 1, 1000000000, NULL},
+	{"iterations", read_numbers, T(iterations), 1, 1000000000, NULL},
 	{"duration", read_seconds, T(duration_s), 1, 86400, NULL},
 	{"port", read_u32, T(port), 1, 65535, NULL},
-	{"transport", read_transport, T(udp), 0, 0, transport_words},
+	{"transport", read_transport, T(udp), 0, 0, transport_text},
 	{"events", read_switch, T(events), 0, 0, NULL},
 	{"all-sizes", read_switch, T(all_sizes), 0, 0, NULL},
 	{"raw-samples", read_switch, T(raw_samples), 0, 0, NULL},
 	{"inline", read_u32, T(inline_bytes), 0, 4096, NULL},
 	{"options", read_lines, T(options), 0, WORDS_MAX, NULL},
+	{"launcher", read_lines, T(launcher), 0, WORDS_MAX, NULL},
 	{"command", read_lines, T(command), 0, WORDS_MAX, NULL},
+	{"server-command", read_lines, T(server_command), 0, WORDS_MAX, NULL},
 	{"regex", read_line, T(regex), 1, 255, NULL},
 	{"json-path", read_line, T(json_path), 1, 255, NULL},
 	{"unit", read_line, T(unit), 1, 11, NULL},
 	{"goal", read_line, T(goal), 1, 23, NULL},
-	{"better", read_transport, T(higher_is_better), 0, 0, better_words},
+	{"better", read_transport, T(higher_is_better), 0, 0, better_text},
 };
 static const struct shape number_shape = {.kinds = SHAPE_TEXT};
-static const struct shape direction_shape = {.words = direction_words};
+static const struct shape direction_shape = {.choices = direction_text};
 static const struct shape test_shapes[] = {
 	{.read = read_numbers, .kinds = SHAPE_TEXT, .each = &number_shape, .most = NUMBERS_MAX},
-	{.read = read_directions, .words = direction_words, .each = &direction_shape, .most = 3},
-	{.read = read_count, .kinds = SHAPE_NUMBER},
+	{.read = read_directions, .choices = direction_text, .each = &direction_shape, .most = 3},
 	{.read = read_transport, .kinds = SHAPE_WORDS},
 };
 static const char *const required[] = {"tool", NULL};
 const struct table bench_test_table = {test_keys, ARRAY_SIZE(test_keys), test_shapes,
 	ARRAY_SIZE(test_shapes), .required = required};
 
-/* A command is asked for one number, by one of two ways. */
+/* A command returns one number, in one of two ways. */
 static int check_command(struct reader *r, const struct doc_node *node, const struct bench_plan_test *t)
 {
 	bool is = str_eq(t->tool, "command");
 
 	if (is && !t->command)
-		return doc_fail(r->ctx, node, -EINVAL, "%scommand: the key is missing; write what is "
-			"run as a list of words", r->path);
+		return doc_fail(r->ctx, node, -EINVAL, "%scommand: the key is missing; write the "
+			"command as a list of words", r->path);
 	if (is && !t->regex == !t->json_path)
-		return doc_fail(r->ctx, node, -EINVAL, "%sregex: say by regex or by json-path, one of "
-			"them, which number of the output counts", r->path);
-	if (!is && (t->command || t->regex || t->json_path || t->unit || t->higher_is_better))
-		return doc_fail(r->ctx, node, -EINVAL, "%scommand, regex, json-path, unit and better "
-			"are for tool: command; what %s prints is known", r->path, t->tool);
+		return doc_fail(r->ctx, node, -EINVAL, "%sregex: state the number in the output by "
+			"either regex or json-path", r->path);
+	if (is && t->server_command && !t->port)
+		return doc_fail(r->ctx, node, -EINVAL, "%sport: the key is missing; vfctl starts the "
+			"command when server-command listens on this port", r->path);
+	if (!is && (t->command || t->server_command || t->regex || t->json_path || t->unit ||
+			t->higher_is_better))
+		return doc_fail(r->ctx, node, -EINVAL, "%scommand, server-command, regex, json-path, unit "
+			"and better are for tool: command; vfctl knows the output of %s", r->path, t->tool);
+	if (t->launcher && !str_starts(t->tool, "osu_"))
+		return doc_fail(r->ctx, node, -EINVAL, "%slauncher: only mpirun starts programs, and %s is "
+			"started without it; remove the key", r->path, t->tool);
 	return 0;
 }
 
@@ -191,20 +189,20 @@ static int check_test(struct reader *r, const struct doc_node *node, struct benc
 	int error;
 
 	if (!t->tool)
-		return doc_fail(r->ctx, node, -EINVAL, "%stool: the key is missing; name what measures, "
-			"such as sockperf", r->path);
+		return doc_fail(r->ctx, node, -EINVAL, "%stool: the key is missing; name the tool, such "
+			"as sockperf", r->path);
 	error = check_command(r, node, t);
 	if (error < 0)
 		return error;
 	if (!t->name && !(t->name = strdup(t->tool)))
 		return ctx_oom(r->ctx);
-	if (t->iterations && t->duration_s)
-		return doc_fail(r->ctx, node, -EINVAL, "%siterations: a test ends by its iterations or "
-			"by its duration, not both", r->path);
+	if (t->iterations.count && t->duration_s)
+		return doc_fail(r->ctx, node, -EINVAL, "%siterations: state either iterations or "
+			"duration, not both", r->path);
 	for (size_t i = 0; i + 1 < plan->test_count; i++)
 		if (str_eq(plan->tests[i].name, t->name))
-			return doc_fail(r->ctx, node, -EINVAL, "%sname: two tests are called %s; give "
-				"one of them another name", r->path, t->name);
+			return doc_fail(r->ctx, node, -EINVAL, "%sname: two tests have the name %s; "
+				"rename one of them", r->path, t->name);
 	return 0;
 }
 
@@ -226,6 +224,6 @@ int read_bench_tests(struct reader *r, const struct key *key, const struct doc_n
 	void *object)
 {
 	if (value->kind == DOC_LIST && !value->count)
-		return reader_fail(r, value, key->name, -EINVAL, "is empty; write a test");
+		return reader_fail(r, value, key->name, -EINVAL, "is empty; add a test");
 	return reader_each(r, key, value, TESTS_MAX, object, read_test);
 }

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <math.h>
 
-#define LEAST_ROUNDS 4 /* before anything may leave */
-#define LEAST_PAIRS 8	/* of a confirmation, where the race itself was clear */
+#define LEAST_ROUNDS 4 /* rounds before any configuration may leave */
+#define LEAST_PAIRS 8	/* of a confirmation, if the race was clear */
 #define FAILURES 2
 
 int race_new(const struct race_rules *rules, struct race **ret)
@@ -72,9 +72,9 @@ void race_take(struct race *race, size_t configuration, double value, double sec
 		e->values[e->worked++] = value;
 }
 
-/* ---- who leaves ---- */
+/* ---- leaving ---- */
 
-/* The worst that @value may be and still differ by no more than the noise. */
+/* The worst value that differs from @value by no more than the noise. */
 static double beyond_noise(const struct race *race, double value)
 {
 	double part = race->rules.noise * fabs(value);
@@ -82,7 +82,10 @@ static double beyond_noise(const struct race *race, double value)
 	return race->rules.higher_is_better ? value - part : value + part;
 }
 
-/* The chance that @i has figures so much worse than @k's, by more than the noise, were it not. */
+/*
+ * The probability that @i has results that are so much worse than those of @k, by more than the
+ * noise, although it is not worse.
+ */
 static int chance_of_worse(struct race *race, size_t i, size_t k, double *ret)
 {
 	const struct race_entry *a = &race->entries[i], *b = &race->entries[k];
@@ -103,7 +106,10 @@ static int chance_of_worse(struct race *race, size_t i, size_t k, double *ret)
 	return chance_of_above(v, a->worked, v + a->worked, b->worked, &race->sums, ret);
 }
 
-/* No two sets of @n figures can be told apart with less error than this: 1 of (2n over n). */
+/*
+ * Two samples of @n values cannot be distinguished with a smaller error than this: 1 of (2n over
+ * n).
+ */
 static double least_chance(unsigned n)
 {
 	double p = 1;
@@ -114,9 +120,9 @@ static double least_chance(unsigned n)
 }
 
 /*
- * The error that this look may make in each comparison: two thirds of what is left. A look that could
- * show nothing with it makes none. So all looks together spend alpha / (count - 1) at most in a
- * comparison of the really best one with another, and alpha in all comparisons of that.
+ * The error that this check may make in each comparison: two thirds of the remaining error. A check
+ * that could show nothing with it is skipped. So all checks together spend at most alpha / (count -
+ * 1) in a comparison of the really best one with another, and alpha in all its comparisons.
  */
 static double spend_race(struct race *race)
 {
@@ -138,7 +144,7 @@ static double middle_of(const struct race_entry *e)
 	return median_of(e->values, e->worked);
 }
 
-/* The best median; of equal ones the baseline, then the first. SIZE_MAX: none has figures. */
+/* The best median; of equal ones the baseline, then the first. SIZE_MAX: none has results. */
 static size_t find_leader(const struct race *race)
 {
 	size_t base = race->rules.baseline, leader = SIZE_MAX;
@@ -157,7 +163,7 @@ static size_t find_leader(const struct race *race)
 	return leader;
 }
 
-/* By the surest of its comparisons with those that ran in this round. */
+/* Judge it by the most certain of its comparisons with those that ran in this round. */
 static int judge_one(struct race *race, const bool *ran, size_t i, double level, double *ret_p,
 	size_t *ret_by)
 {
@@ -189,7 +195,7 @@ static int drop_worse(struct race *race)
 	for (size_t i = 0; i < race->rules.count && level > 0; i++) {
 		struct race_entry *e = &race->entries[i];
 
-		/* Somebody is left in any case. */
+		/* At least one configuration is left. */
 		if (!ran[i] || i == leader)
 			continue;
 		if (judge_one(race, ran, i, level, &p, &by) < 0)
@@ -204,7 +210,7 @@ static int drop_worse(struct race *race)
 	return 0;
 }
 
-/* A setting that the driver refuses, or with which the workload does not work. */
+/* Drop a setting that the driver rejects, or with which the workload fails. */
 static void drop_failing(struct race *race)
 {
 	for (size_t i = 0; i < race->rules.count; i++) {
@@ -217,7 +223,7 @@ static void drop_failing(struct race *race)
 	}
 }
 
-/* ---- how it ends ---- */
+/* ---- the end ---- */
 
 static bool has_time(const struct race *race, size_t runs)
 {
@@ -227,7 +233,7 @@ static bool has_time(const struct race *race, size_t runs)
 		race->seconds + each * (double)runs <= race->rules.max_seconds;
 }
 
-/* Each of its figures is better than each of the baseline's, and by more than the noise. */
+/* Whether each of its results is better than each of the baseline's, by more than the noise. */
 static bool is_clear(const struct race *race, size_t leader)
 {
 	const struct race_entry *a = &race->entries[leader];
@@ -241,12 +247,12 @@ static bool is_clear(const struct race *race, size_t leader)
 }
 
 /*
- * Where the race has told the two apart, few pairs are enough. How many are made is settled before
- * the first of them, so that their figures have no say in it.
+ * If the race has separated the two, few pairs are enough. Their number is fixed before the first
+ * of them, so that it does not depend on their figures.
  */
 static unsigned pairs_for(const struct race *race, size_t leader)
 {
-	unsigned least = trials_needed(true, race->rules.alpha, 1), most = race->rules.trials;
+	unsigned least = trials_needed(true, race->rules.alpha), most = race->rules.trials;
 
 	if (!is_clear(race, leader))
 		return most;
@@ -314,13 +320,13 @@ static int judge_confirmation(struct vfctl_ctx *ctx, struct race *race)
 		end_race_one(race, RACE_CONFIRMED, RACE_BETTER);
 	else
 		end_race_one(race, cut ? RACE_OUT_OF_TIME : RACE_CONFIRMED,
-			race->pair_count < trials_needed(true, race->rules.alpha, 1)
+			race->pair_count < trials_needed(true, race->rules.alpha)
 				? RACE_UNDECIDED
 				: RACE_NO_DIFFERENCE);
 	return 0;
 }
 
-/* ---- what comes next ---- */
+/* ---- the next block ---- */
 
 static void fill_block(const struct race *race, struct race_block *ret)
 {
@@ -348,7 +354,7 @@ static int go_on_racing(struct race *race)
 	over = race->round >= race->rules.trials || race_runners(race) < 2 ||
 		race->entries[race->rules.baseline].state == RACE_FAILS;
 	if (!over && !has_time(race, race_runners(race) + 2 * (size_t)LEAST_PAIRS)) {
-		/* Of too few rounds nobody can be chosen. */
+		/* With too few rounds no winner can be chosen. */
 		if (race->round < LEAST_ROUNDS)
 			end_race_one(race, RACE_OUT_OF_TIME, RACE_UNDECIDED);
 		else

@@ -6,51 +6,51 @@
 #include "bench/stats.h"
 
 /*
- * The search for the best of several configurations, as decisions: what is measured next, what need
- * not be measured any longer, and what may be claimed in the end. Nothing is looked at here but what
- * race_take() was given, so the same figures give the same decisions, whoever asks.
+ * The decisions of a search for the best of several configurations: what to measure next, what to
+ * stop measuring, and what may be claimed in the end. The decisions depend only on the input of
+ * race_take(), so the same figures always give the same decisions.
  *
- * First a race: rounds of one trial of each that is still in it. A configuration leaves when it is
- * shown to be worse than another by more than the noise. Then the leader is measured against the
- * baseline in trials made for that alone: it was chosen for its good figures, so those figures
- * say too much. Only these later trials decide what is claimed.
+ * First comes a race: in each round one trial of each remaining configuration. A configuration
+ * leaves if it is shown to be worse than another by more than the noise. Then the leader is
+ * compared with the baseline in new trials: because it was chosen for its good results, these are
+ * biased. Only the new trials decide what is claimed.
  */
 #define RACE_MAX 64
 
 struct race_rules {
 	size_t count, baseline; /* configurations */
-	unsigned trials;	/* of each at most, in the race and again in the confirmation */
-	bool warmup;		/* one round before, not counted */
+	unsigned trials;	/* largest number of each, in the race and again in the confirmation */
+	bool warmup;		/* one round before the race, not counted */
 	double alpha, noise;
 	bool higher_is_better;
-	double max_seconds; /* 0: none */
+	double max_seconds; /* 0: no limit */
 };
 
 enum race_state { RACE_RUNS, RACE_WORSE, RACE_FAILS };
 
 struct race_entry {
-	double *values; /* of the race; those that worked */
+	double *values; /* of the race, without failed trials */
 	size_t worked;
 	unsigned failed;
 	enum race_state state;
-	unsigned round;	/* it left after; 0: never */
-	size_t by;	/* RACE_WORSE: the one that it is worse than */
-	double p;	/* and the chance of such figures were it not */
+	unsigned round;	/* the round after which it left; 0: it did not leave */
+	size_t by;	/* RACE_WORSE: the configuration than which it is worse */
+	double p;	/* and the probability of such results if it were not */
 };
 
 enum race_verdict {
 	RACE_UNDECIDED,	    /* too little could be measured */
-	RACE_NO_DIFFERENCE, /* nothing is shown to be better */
+	RACE_NO_DIFFERENCE, /* no configuration is shown to be better */
 	RACE_NONE_BETTER,   /* all others are shown to be worse */
-	RACE_BETTER,	    /* the leader is, and by so much */
+	RACE_BETTER,	    /* the leader is better, by that much */
 };
 
-/* Why it is over. */
+/* Why the race is over. */
 enum race_reason {
 	RACE_GOES_ON,
-	RACE_CONFIRMED,	      /* measured again to the end */
+	RACE_CONFIRMED,	      /* the confirmation was completed */
 	RACE_BASELINE_LEADS,
-	RACE_WITHIN_NOISE,    /* the leader is ahead by less than that */
+	RACE_WITHIN_NOISE,    /* the leader is ahead by less than the noise */
 	RACE_BASELINE_FAILS,
 	RACE_OUT_OF_TIME,
 };
@@ -62,21 +62,21 @@ struct race {
 	struct race_entry entries[RACE_MAX];
 	enum race_phase phase;
 	enum race_reason reason;
-	unsigned round;	   /* made to the end, of the phase */
-	double budget;	   /* of error that is left, for each comparison */
+	unsigned round;	   /* number of complete rounds of the phase */
+	double budget;	   /* remaining error, for each comparison */
 	size_t runs;
-	double seconds;	   /* that the runs took */
-	size_t leader;	   /* once it confirms, or is over with one; else SIZE_MAX */
-	unsigned confirm;  /* pairs that are to be made */
-	double *pairs[2];  /* baseline, leader: pairs that worked */
+	double seconds;	   /* duration of all runs */
+	size_t leader;	   /* during and after a confirmation; else SIZE_MAX */
+	unsigned confirm;  /* planned number of pairs */
+	double *pairs[2];  /* baseline, leader: successful pairs */
 	size_t pair_count;
 	struct rank_sums sums; /* of the last comparison */
-	double half[2];	   /* of the pair that is being made; NAN: failed */
+	double half[2];	   /* of the present pair; NAN: failed */
 	enum race_verdict verdict;
-	struct difference difference; /* leader minus baseline; only when there are pairs */
+	struct difference difference; /* leader minus baseline; only if there are pairs */
 };
 
-/* What is measured next: each of @members once, in any order. */
+/* The next block: each of @members is measured once, in any order. */
 struct race_block {
 	enum race_phase phase;
 	unsigned trial; /* 0: a warm-up */
@@ -87,13 +87,16 @@ int race_new(const struct race_rules *rules, struct race **ret);
 void race_free(struct race *race);
 DEFINE_FREEP(struct race, race_free)
 
-/* Judge what was taken. 1: @ret is to be measured; 0: it is over; or -ENOMEM, -ENOPKG with words. */
+/*
+ * Decide from the results so far. 1: measure @ret; 0: it is over; or -ENOMEM, -ENOPKG with a
+ * message.
+ */
 int race_next(struct vfctl_ctx *ctx, struct race *race, struct race_block *ret);
-/* A run of the block. @value NAN: it failed. */
+/* Add the result of a run of the block. @value NAN: it failed. */
 void race_take(struct race *race, size_t configuration, double value, double seconds);
-/* How many are still in the race. */
+/* Number of configurations that are still in the race. */
 size_t race_runners(const struct race *race);
-/* The most runs that it may take. */
+/* The largest number of runs that it may need. */
 size_t race_most_runs(const struct race_rules *rules);
 
 #endif

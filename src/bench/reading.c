@@ -12,7 +12,7 @@
 static const struct {
 	const char *name;
 	int (*parse)(struct parser *p);
-	const char *programs[3]; /* what their names begin with */
+	const char *programs[3]; /* prefixes of the names of its programs */
 } tools[BENCH_TOOLS] = {
 	[BENCH_PERFTEST] = {"perftest", parse_perftest, {"ib_", "raw_ethernet_"}},
 	[BENCH_IPERF3] = {"iperf3", parse_iperf3, {0}},
@@ -50,15 +50,16 @@ static const struct {
 	const char *name, *unit;
 } units[] = {{"samples", ""}, {"throughput", "bit/s"}, {"throughput_sent", "bit/s"},
 	{"throughput_reverse", "bit/s"}, {"retransmits", ""}, {"message_rate", "1/s"},
-	{"operations", "1/s"}, {"cpu_local", "%"}, {"cpu_remote", "%"}};
+	{"operations", "1/s"}, {"loss", "%"}, {"out_of_order", ""}, {"cpu_local", "%"},
+	{"cpu_remote", "%"}};
 
-/* All others are times. */
+/* All other metrics are times. */
 static const char *unit_of(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		if (str_eq(units[i].name, name))
 			return units[i].unit;
-	return "us";
+	return str_starts(name, "throughput_p") ? "bit/s" : "us";
 }
 
 const struct bench_metric *bench_metric_find(const struct bench_metric *metrics, size_t count,
@@ -79,6 +80,24 @@ void bench_reading_free(struct bench_reading *reading)
 	if (reading)
 		free(reading->rows);
 	free(reading);
+}
+
+bool bench_reading_keep(struct bench_reading *reading, uint64_t size)
+{
+	size_t kept = 0;
+
+	while (kept < reading->row_count && reading->rows[kept].size != size)
+		kept++;
+	if (kept == reading->row_count)
+		return false;
+	for (size_t i = 0; i < reading->row_count; i++)
+		if (i != kept) {
+			free(reading->rows[i].metrics);
+			free(reading->rows[i].samples);
+		}
+	reading->rows[0] = reading->rows[kept];
+	reading->row_count = 1;
+	return true;
 }
 
 int row_put(struct bench_row *row, const char *name, const char *unit, double value,
@@ -111,13 +130,13 @@ int row_from_samples(struct bench_row *row)
 		{"stdev", s.stdev}, {"samples", (double)row->sample_count}};
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(figures); i++)
-		/* Of one sample there is no deviation. */
+		/* A single sample has no deviation. */
 		if (isfinite(figures[i].value))
 			r = row_put(row, figures[i].name, NULL, figures[i].value, true);
 	return r;
 }
 
-/* ---- what the parsers share ---- */
+/* ---- functions for all parsers ---- */
 
 struct bench_row *parser_row(struct parser *p, uint64_t size)
 {
@@ -147,7 +166,7 @@ int parser_metric(struct parser *p, struct bench_row *row, const char *name, dou
 int parser_sample(struct parser *p, double **samples, size_t *count, double value)
 {
 	if (value < 0)
-		return ctx_fail(p->ctx, -EIO, "%s: sample %zu is below 0; its clock cannot be trusted",
+		return ctx_fail(p->ctx, -EIO, "%s: sample %zu is below 0; the clock is not reliable",
 			p->tool, *count + 1);
 	if (!array_grow(*samples, *count))
 		return ctx_oom(p->ctx);
@@ -166,28 +185,28 @@ int parser_number(struct parser *p, struct span text, const char *what, double *
 		return ctx_fail(p->ctx, -EIO, "%s: its %s is '%.*s'; nothing was measured", p->tool, what,
 			len, text.p);
 	case -ENOTUNIQ:
-		return ctx_fail(p->ctx, -EBADMSG, "%s: its %s, '%.*s', can be read in two ways; run it with "
+		return ctx_fail(p->ctx, -EBADMSG, "%s: its %s, '%.*s', is ambiguous; run the tool with "
 			"LC_ALL=C", p->tool, what, len, text.p);
 	case -ENOMEM:
 		return ctx_oom(p->ctx);
 	default:
-		return ctx_fail(p->ctx, -EBADMSG, "%s: its %s is no number: '%.*s'", p->tool, what, len,
+		return ctx_fail(p->ctx, -EBADMSG, "%s: its %s is not a number: '%.*s'", p->tool, what, len,
 			text.p);
 	}
 }
 
 static bool tells_of_error(struct span line)
 {
-	static const char *const words[] = {"error", "fail", "couldn't", "can't", "cannot", "unable",
+	static const char *const message[] = {"error", "fail", "couldn't", "can't", "cannot", "unable",
 		"refused", "not found", "not enough", "timed out", "timeout", "unreachable", "are you sure"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (span_find_word(line, words[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(message); i++)
+		if (span_find_word(line, message[i]))
 			return true;
 	return false;
 }
 
-/* A line across the page. */
+/* A horizontal line of dashes. */
 static bool is_rule(struct span line)
 {
 	for (; line.p < line.end; line.p++)
@@ -245,8 +264,8 @@ void columns_find(struct span header, const struct column_name *known, size_t kn
 }
 
 /*
- * perftest leaves no blank between two columns when the first is wide ("2465.901216.65"): what
- * has two points is cut two digits behind the first.
+ * If the first of two columns is wide, perftest prints no space between them ("2465.901216.65"): a
+ * word with two points is split two digits after the first point.
  */
 static bool take_figure(struct span *io_rest, struct span *ret)
 {
@@ -286,7 +305,7 @@ int columns_row(struct parser *p, const struct columns *columns, struct span lin
 
 	while (count <= columns->count && take_figure(&rest, &figures[count]))
 		count++;
-	/* The last figure of a line without an end may lack digits. */
+	/* The last number of a line without a newline may be incomplete. */
 	if (!memchr(line.end, '\n', (size_t)(p->text.end - line.end)))
 		return ctx_fail(p->ctx, -EBADMSG, "%s: its output ends within a line of figures", p->tool);
 	if (count != columns->count)
@@ -296,7 +315,7 @@ int columns_row(struct parser *p, const struct columns *columns, struct span lin
 	for (size_t i = 0; i < count; i++)
 		if (columns->v[i]->metric && str_eq(columns->v[i]->metric, "size") &&
 			!number_whole(figures[i], &size))
-			return ctx_fail(p->ctx, -EBADMSG, "%s: a size is no whole number: '%.*s'", p->tool,
+			return ctx_fail(p->ctx, -EBADMSG, "%s: a size is not a whole number: '%.*s'", p->tool,
 				(int)span_len(figures[i]) & 63, figures[i].p);
 	row = parser_row(p, size);
 	if (!row)
@@ -335,7 +354,7 @@ bool unit_bits(struct span unit, double kilo_of_bytes, double *ret_factor)
 	return true;
 }
 
-/* ---- the whole ---- */
+/* ---- parsing ---- */
 
 static int check_reading(struct parser *p)
 {

@@ -5,7 +5,7 @@
 #include "base/ctx.h"
 #include "base/util.h"
 
-/* What one run of a tool said: its output taken apart, in units of ours. */
+/* The output of one run of a tool, parsed, in the units of vfctl. */
 
 enum bench_tool { BENCH_PERFTEST, BENCH_IPERF3, BENCH_IPERF2, BENCH_SOCKPERF, BENCH_QPERF,
 	BENCH_NETPERF, BENCH_OSU, BENCH_COMMAND };
@@ -13,36 +13,38 @@ enum bench_tool { BENCH_PERFTEST, BENCH_IPERF3, BENCH_IPERF2, BENCH_SOCKPERF, BE
 
 /* "perftest", "iperf3", "iperf", ...; never NULL. */
 const char *bench_tool_name(enum bench_tool tool);
-/* By that name, or by a program of the tool ("ib_write_lat", "osu_bcast"); -EINVAL: none. */
+/*
+ * Find a tool by that name, or by one of its programs ("ib_write_lat", "osu_bcast"); -EINVAL: none.
+ */
 int bench_tool_parse(const char *name, enum bench_tool *ret);
 
 /*
- * One figure. Names: min mean p50 p90 p95 p99 p99_9 max (us), stdev (us, only of samples), samples
+ * One value. Names: min mean p50 p90 p95 p99 p99_9 max (us), stdev (us, only of samples), samples
  * (count), throughput (bit/s, what the receiver got), throughput_sent, throughput_reverse,
- * retransmits, message_rate (1/s), operations (1/s), cpu_local, cpu_remote (%), value (a
- * command's).
+ * retransmits, message_rate (1/s), operations (1/s), jitter (us), loss (% of packets), out_of_order
+ * (packets), cpu_local, cpu_remote (%), value (a command's).
  */
 struct bench_metric {
 	char name[24], unit[12];
 	double value;	   /* finite */
-	bool from_samples; /* computed from each sample by us; false: the tool's own figure */
+	bool from_samples; /* computed from single samples; false: the tool's own value */
 };
 
 struct bench_row {
-	uint64_t size; /* of a message, bytes; 0: the tool names none */
+	uint64_t size; /* message size, bytes; 0: the tool reports none */
 	struct bench_metric *metrics;
 	size_t metric_count;
-	double *samples; /* us, in the order of time where the tool gives that */
+	double *samples; /* us, in chronological order if the tool reports that */
 	size_t sample_count;
 };
 
 struct bench_reading {
 	struct bench_row *rows;
 	size_t row_count;
-	char version[32]; /* of the tool, where its output says it */
+	char version[32]; /* version of the tool, if its output contains it */
 };
 
-/* For BENCH_COMMAND: where its number stands. One of @regex and @json_path. */
+/* For BENCH_COMMAND: the position of its number. One of @regex and @json_path. */
 struct bench_extract {
 	const char *regex;     /* POSIX extended; the first group, or the whole match */
 	const char *json_path; /* "a.b[0].c" */
@@ -52,15 +54,20 @@ struct bench_extract {
 
 /*
  * @extract: only for BENCH_COMMAND, else NULL.
- * @return 0; -EIO the tool says that it failed, or measured nothing (its own words are the
- * context's); -EBADMSG this is no output of it. A figure that is -nan or inf is a failure, never 0.
+ * @return 0; -EIO the tool reports a failure, or measured nothing (its message is in the context);
+ * -EBADMSG this is not output of the tool. A figure that is -nan or inf is a failure, never 0.
  */
 int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_extract *extract,
 	const char *text, size_t len, struct bench_reading **ret);
+/* The output in a file, of a tool by its name; messages are about a mistake in the command. */
+int bench_read_output(struct vfctl_ctx *ctx, const char *tool, const char *file, const char *regex,
+	const char *json_path, struct bench_reading **ret);
+/* Keep only the row of that size; false: no row has it, and all are kept. */
+bool bench_reading_keep(struct bench_reading *reading, uint64_t size);
 void bench_reading_free(struct bench_reading *reading);
 DEFINE_FREEP(struct bench_reading, bench_reading_free)
 
-/* NULL: there is none of that name. */
+/* NULL if there is none of that name. */
 const struct bench_metric *bench_metric_find(const struct bench_metric *metrics, size_t count,
 	const char *name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A result directory, or two, as a report. */
+/* Make a report from one or two result directories. */
 #include "bench/report_build.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "bench/search.h"
+#include "bench/trial_index.h"
 
 /* ---- texts ---- */
 
@@ -46,6 +47,7 @@ int report_advice(struct vfctl_ctx *ctx, struct report *r, char *text)
 static void free_column(struct vfctl_bench_column *c)
 {
 	free(c->metrics);
+	free(c->differences);
 	free((double *)c->values);
 	free((uint64_t *)c->bucket_counts);
 	free((double *)c->bucket_lows);
@@ -64,6 +66,7 @@ void vfctl_bench_report_free(struct vfctl_bench_report *shown)
 	}
 	free(shown->cells);
 	free(shown->configurations);
+	free(shown->baselines);
 	free(shown->commands);
 	free(shown->advice);
 	free(shown->notes);
@@ -80,7 +83,7 @@ static void free_report(struct report **r)
 	vfctl_bench_report_free(*r ? &(*r)->shown : NULL);
 }
 
-/* ---- what is taken over from bench.json ---- */
+/* ---- members from bench.json ---- */
 
 static void take_conditions(struct vfctl_bench_report *to, const struct bench_result *from)
 {
@@ -116,17 +119,18 @@ static void take_figures(struct vfctl_bench_report *to, const struct bench_resul
 	to->alpha = options && isfinite(options->alpha) ? options->alpha : from->alpha;
 	to->noise = options && isfinite(options->noise) ? options->noise : from->noise;
 	to->emulated |= from->emulated;
+	to->quick |= from->quick;
 	to->planned += from->runs;
 }
 
-/* ---- what a reader must know besides ---- */
+/* ---- notes for the reader ---- */
 
 static bool searched(const struct report *r)
 {
 	return !r->shown.comparison && r->results[0]->search;
 }
 
-/* What was not as it should be before the first run. */
+/* Note checks that failed or warned before the first run. */
 static int note_checks(struct builder *b, const struct bench_result *result)
 {
 	int r = 0;
@@ -166,7 +170,7 @@ static int take_notes(struct builder *b)
 	for (size_t i = 0; i < ARRAY_SIZE(b->r->results) && r == 0; i++)
 		if (b->r->results[i] && b->r->results[i]->torn)
 			r = report_note(b->ctx, b->r, str_format("the last line of %s/" BENCH_TRIALS
-				" is cut off and was passed over", b->r->results[i]->dir));
+				" is truncated and was ignored", b->r->results[i]->dir));
 	return r;
 }
 
@@ -174,7 +178,10 @@ static int take_commands(struct builder *b, const struct bench_result *result)
 {
 	struct vfctl_bench_report *to = &b->r->shown;
 
-	/* Of the first trial of each cell and configuration: the others' are the same. */
+	/*
+	 * Only for the first trial of each cell and configuration: those of the others are the
+	 * same.
+	 */
 	for (size_t i = 0; i < result->trial_count; i++) {
 		char **commands = result->trials[i].trial == 1 ? result->trials[i].commands : NULL;
 
@@ -200,43 +207,20 @@ static void count_runs(struct vfctl_bench_report *to, const struct bench_trial *
 	to->warm_ups += t->trial == 0;
 }
 
-/* What of "size=64 threads=2" differs within the test. */
-static int take_varying(struct builder *b)
+static int finish_report(struct builder *b, const struct vfctl_bench_options *options)
 {
-	struct vfctl_bench_report *to = &b->r->shown;
+	int r;
 
-	for (size_t i = 0; i < to->cell_count; i++) {
-		const struct bench_trial *t = b->firsts[i];
-		_buf_ struct buf text = {0};
-
-		buf_puts(&text, "");
-		for (size_t p = 0; p < t->parameter_count; p++) {
-			bool differs = false;
-
-			for (size_t k = 0; k < to->cell_count; k++)
-				differs |= str_eq(b->firsts[k]->test, t->test) &&
-					(p >= b->firsts[k]->parameter_count ||
-					!str_eq(b->firsts[k]->parameters[p].value, t->parameters[p].value));
-			if (differs)
-				buf_printf(&text, "%s%s", text.len ? " " : "", t->parameters[p].value);
-		}
-		if (b->by_configuration[i])
-			buf_printf(&text, "%s%s", text.len ? " " : "", b->by_configuration[i]);
-		to->cells[i].varies = report_keep(b->r, buf_steal(&text));
-		if (!to->cells[i].varies)
-			return ctx_oom(b->ctx);
-	}
-	return 0;
-}
-
-static int finish_report(struct builder *b)
-{
-	int r = take_varying(b);
-
+	report_find_axes(b);
+	r = report_sort_cells(b);
+	if (r == 0)
+		r = report_take_varying(b);
 	if (r == 0)
 		r = report_build_columns(b);
 	if (r == 0)
 		r = report_compare_all(b);
+	if (r == 0 && b->r->shown.comparison)
+		r = report_weigh_sessions(b, options);
 	if (r == 0)
 		r = take_notes(b);
 	if (r < 0)
@@ -249,21 +233,62 @@ static void free_builder(struct builder *b)
 	free(b->entries);
 	free(b->firsts);
 	free(b->by_configuration);
+	trial_index_free(&b->index);
 }
 
 /* ---- one result ---- */
+
+static int add_baseline(struct builder *b, size_t configuration)
+{
+	struct vfctl_bench_report *to = &b->r->shown;
+
+	if (bench_is_baseline(to, configuration))
+		return 0;
+	if (!array_grow(to->baselines, to->baseline_count))
+		return ctx_oom(b->ctx);
+	to->baselines[to->baseline_count++] = configuration;
+	to->baseline = to->baselines[0];
+	return 0;
+}
 
 static int find_baseline(struct builder *b, const char *name)
 {
 	struct vfctl_bench_report *to = &b->r->shown;
 
-	for (size_t i = 0; name && i < to->configuration_count; i++)
-		if (str_eq(to->configurations[i].name, name)) {
-			to->baseline = i;
-			return 0;
-		}
-	return name ? ctx_mistake(b->ctx, -ENOENT, "there is no configuration '%s' in %s", name,
-			to->directory) : 0;
+	for (size_t i = 0; i < to->configuration_count; i++)
+		if (str_eq(to->configurations[i].name, name))
+			return add_baseline(b, i);
+	return -ENOENT;
+}
+
+/* "A,B"; an imported configuration may have a comma in its name. */
+static int find_named_baselines(struct builder *b, const char *names)
+{
+	_free_ char *copy = strdup(names);
+	char *rest = copy, *name;
+	int r = copy ? find_baseline(b, names) : ctx_oom(b->ctx);
+
+	if (r != -ENOENT)
+		return r;
+	while ((name = strsep(&rest, ","))) {
+		name = str_rstrip(name + strspn(name, " "));
+		r = find_baseline(b, name);
+		if (r == -ENOENT)
+			return ctx_usage_error(b->ctx, r, "configuration '%s' is not in %s", name,
+				b->r->shown.directory);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int find_baselines(struct builder *b, const struct bench_result *result, const char *names)
+{
+	int r = names ? find_named_baselines(b, names) : 0;
+
+	for (size_t i = 0; !names && result->baselines && result->baselines[i] && r == 0; i++)
+		r = find_baseline(b, result->baselines[i]);
+	return r < 0 || b->r->shown.baseline_count ? r : add_baseline(b, 0);
 }
 
 static int column_of(struct builder *b, const struct bench_result *result,
@@ -274,8 +299,9 @@ static int column_of(struct builder *b, const struct bench_result *result,
 			*ret = i;
 			return 0;
 		}
-	return ctx_fail(b->ctx, -EBADMSG, "%s/" BENCH_TRIALS ": run %u is of the configuration '%s', which "
-		BENCH_DESCRIPTION " does not name", result->dir, t->run, t->configuration);
+	return ctx_fail(b->ctx, -EBADMSG, "%s/" BENCH_TRIALS ": run %u has the configuration '%s', "
+		"which "
+		BENCH_DESCRIPTION " does not define", result->dir, t->run, t->configuration);
 }
 
 static int take_trials(struct builder *b, const struct bench_result *result)
@@ -284,17 +310,14 @@ static int take_trials(struct builder *b, const struct bench_result *result)
 
 	for (size_t i = 0; i < result->trial_count && r == 0; i++) {
 		const struct bench_trial *t = &result->trials[i];
-		size_t cell, column = 0;
+		size_t column = 0;
 
 		count_runs(&b->r->shown, t);
 		r = report_check_trial(b, result, t);
 		if (r == 0)
 			r = column_of(b, result, t, &column);
-		if (r == 0 && t->trial) {
-			r = report_find_cell(b, result, t, NULL, true, &cell);
-			if (r == 0)
-				r = report_add_entry(b, t, cell, column);
-		}
+		if (r == 0 && t->trial)
+			r = report_take_trial(b, result, t, NULL, true, column);
 	}
 	return r;
 }
@@ -320,15 +343,14 @@ int vfctl_bench_report_read(struct vfctl_ctx *ctx, const char *directory,
 		error = add_configuration(ctx, r, result->configurations[i].name,
 			&result->configurations[i]);
 	if (error == 0)
-		error = find_baseline(&b,
-			options && options->baseline ? options->baseline : result->baseline);
+		error = find_baselines(&b, result, options ? options->baseline : NULL);
 	take_conditions(&r->shown, result);
 	if (error == 0)
 		error = take_trials(&b, result);
 	if (error == 0)
 		error = take_commands(&b, result);
 	if (error == 0)
-		error = finish_report(&b);
+		error = finish_report(&b, options);
 	if (error < 0)
 		return error;
 	*ret_report = &steal(r)->shown;
@@ -349,16 +371,29 @@ static int check_same_goal(struct builder *b, const struct bench_trial *t)
 		"they cannot be compared", t->test, before->goal, after->goal);
 }
 
-static bool is_in(const struct bench_result *result, const struct bench_trial *like)
+/* The cells of a result, each with its configuration. */
+static int index_cells(struct builder *b, const struct bench_result *result, void **io)
 {
-	for (size_t i = 0; i < result->trial_count; i++)
-		if (result->trials[i].trial && report_same_cell(&result->trials[i], like) &&
-			str_eq(result->trials[i].configuration, like->configuration))
-			return true;
-	return false;
+	for (size_t i = 0; i < result->trial_count; i++) {
+		const struct bench_trial *t = &result->trials[i];
+
+		if (t->trial && !trial_index_add(io, &(struct trial_key){.configuration = t->configuration,
+				.test = t->test, .parameters = t->parameters,
+				.parameter_count = t->parameter_count}))
+			return ctx_oom(b->ctx);
+	}
+	return 0;
 }
 
-static int take_side(struct builder *b, size_t side, bool named)
+static bool is_in(void *const *cells, const struct bench_trial *like)
+{
+	return trial_index_find(cells, &(struct trial_key){.configuration = like->configuration,
+		.test = like->test, .parameters = like->parameters,
+		.parameter_count = like->parameter_count});
+}
+
+/* @others: the cells of the other side. */
+static int take_side(struct builder *b, size_t side, bool named, void *const *others)
 {
 	const struct bench_result *result = b->r->results[side];
 	int r = 0;
@@ -366,7 +401,6 @@ static int take_side(struct builder *b, size_t side, bool named)
 	for (size_t i = 0; i < result->trial_count && r == 0; i++) {
 		const struct bench_trial *t = &result->trials[i];
 		const char *configuration = named ? t->configuration : NULL;
-		size_t cell;
 
 		count_runs(&b->r->shown, t);
 		r = report_check_trial(b, result, t);
@@ -374,37 +408,56 @@ static int take_side(struct builder *b, size_t side, bool named)
 			r = check_same_goal(b, t);
 		if (r < 0 || !t->trial)
 			continue;
-		r = report_find_cell(b, result, t, configuration, false, &cell);
-		if (r == -ENOENT && is_in(b->r->results[!side], t))
-			r = report_find_cell(b, result, t, configuration, true, &cell);
-		if (r == 0)
-			r = report_add_entry(b, t, cell, side);
-		else if (r == -ENOENT)
-			r = 0; /* of this one alone: said below */
+		r = report_take_trial(b, result, t, configuration, is_in(others, t), side);
+		if (r == -ENOENT)
+			r = 0; /* only in this report: reported below */
 	}
 	return r;
 }
 
-static int note_alone(struct builder *b, size_t side)
+static int note_alone(struct builder *b, size_t side, void *const *others)
 {
 	const struct bench_result *result = b->r->results[side];
-	const struct bench_trial *last = NULL;
+	_cleanup_(trial_index_free) void *said = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < result->trial_count && r == 0; i++) {
 		const struct bench_trial *t = &result->trials[i];
-		bool said = !t->trial;
+		const struct trial_key key = {.configuration = t->configuration, .test = t->test,
+			.parameters = t->parameters, .parameter_count = t->parameter_count, .at = i};
+		const struct trial_key *first;
 
-		for (size_t k = 0; k < i && !said; k++)
-			said = result->trials[k].trial && report_same_cell(&result->trials[k], t) &&
-				str_eq(result->trials[k].configuration, t->configuration);
-		last = t;
-		if (!said && !is_in(b->r->results[!side], t))
-			r = report_note(b->ctx, b->r, str_format("only in %s: %s, %s", result->dir,
-				last->test,
-				last->configuration));
+		if (!t->trial || is_in(others, t))
+			continue;
+		first = trial_index_add(&said, &key);
+		if (!first)
+			return ctx_oom(b->ctx);
+		if (first->at == i)
+			r = report_note(b->ctx, b->r, str_format("only in %s: %s, %s", result->dir, t->test,
+				t->configuration));
 	}
 	return r;
+}
+
+static int take_sides(struct builder *b, bool named)
+{
+	_cleanup_(trial_index_free) void *before = NULL;
+	_cleanup_(trial_index_free) void *after = NULL;
+	int r = index_cells(b, b->r->results[0], &before);
+
+	if (r == 0)
+		r = index_cells(b, b->r->results[1], &after);
+	if (r == 0)
+		r = take_side(b, 0, named, &after);
+	if (r == 0)
+		r = take_side(b, 1, named, &before);
+	if (r == 0 && !b->r->shown.cell_count)
+		r = ctx_fail(b->ctx, -ENODATA, "%s and %s have no test with the same parameters and "
+			"configuration, so there is nothing to compare", b->r->results[0]->dir,
+			b->r->results[1]->dir);
+	if (r == 0)
+		r = note_alone(b, 0, &after);
+	return r < 0 ? r : note_alone(b, 1, &before);
 }
 
 static bool many_configurations(const struct report *r)
@@ -435,16 +488,13 @@ int vfctl_bench_compare(struct vfctl_ctx *ctx, const char *before, const char *a
 	error = r->shown.name ? add_configuration(ctx, r, "before", NULL) : ctx_oom(ctx);
 	if (error == 0)
 		error = add_configuration(ctx, r, "after", NULL);
-	take_conditions(&r->shown, r->results[1]);
-	for (size_t side = 0; side < 2 && error == 0; side++)
-		error = take_side(&b, side, many_configurations(r));
-	if (error == 0 && !r->shown.cell_count)
-		error = ctx_fail(ctx, -ENODATA, "%s and %s have no test with the same parameters and "
-			"configuration: there is nothing to compare", before, after);
-	for (size_t side = 0; side < 2 && error == 0; side++)
-		error = note_alone(&b, side);
 	if (error == 0)
-		error = finish_report(&b);
+		error = add_baseline(&b, 0);
+	take_conditions(&r->shown, r->results[1]);
+	if (error == 0)
+		error = take_sides(&b, many_configurations(r));
+	if (error == 0)
+		error = finish_report(&b, options);
 	if (error < 0)
 		return error;
 	*ret_report = &steal(r)->shown;

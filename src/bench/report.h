@@ -6,25 +6,25 @@
 #include "bench/bench.h"
 #include "bench/result.h"
 
-/* A report and the results that its texts are of. */
+/* A report, and the results to which its texts belong. */
 struct report {
 	struct vfctl_bench_report shown;
 	struct bench_result *results[2];
-	char **texts; /* made for it */
+	char **texts; /* allocated for it */
 	size_t text_count;
 };
 
-/* A trial of a cell's column, before they are added up. */
+/* A trial of a cell's column, before the column is summarized. */
 struct entry {
 	const struct bench_trial *trial;
 	size_t cell, column;
 };
 
-/* Keep a text as long as the report; NULL (given, or out of memory) stays NULL. */
+/* Keep a text as long as the report; NULL (given, or because memory is exhausted) stays NULL. */
 const char *report_keep(struct report *r, char *text);
-int report_note(struct vfctl_ctx *ctx, struct report *r, char *text);   /* takes it */
-int report_advice(struct vfctl_ctx *ctx, struct report *r, char *text); /* takes it */
-/* Sentences from the verdicts. */
+int report_note(struct vfctl_ctx *ctx, struct report *r, char *text);   /* takes it over */
+int report_advice(struct vfctl_ctx *ctx, struct report *r, char *text); /* takes it over */
+/* Add the sentences that follow from the verdicts. */
 int report_advise(struct vfctl_ctx *ctx, struct report *r);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From trials to cells and columns. */
+/* Assign trials to cells and columns. */
 #include "bench/report_build.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "bench/stats.h"
+#include "bench/trial_index.h"
 
 /* ---- cells ---- */
 
@@ -43,11 +44,31 @@ static char *format_parameters(const struct bench_trial *t, const char *configur
 	return buf_steal(&out);
 }
 
-static int add_cell(struct builder *b, const struct bench_result *result,
-	const struct bench_trial *t, const char *configuration)
+static const char second_goal[] = "throughput_reverse";
+
+/* Goals of a trial: that of its test, and that of the other direction if both were measured at once. */
+static size_t goals_of(const struct bench_test *test, const struct bench_trial *t, const char *ret[2])
+{
+	bool both = str_eq(test->goal, "throughput") && t->tool &&
+		(str_eq(t->tool, "iperf") || str_eq(t->tool, "iperf3"));
+
+	ret[0] = test->goal;
+	ret[1] = second_goal;
+	for (size_t i = 0; both && i < t->parameter_count; i++)
+		if (str_eq(t->parameters[i].name, "direction") && str_eq(t->parameters[i].value, "both"))
+			return 2;
+	return 1;
+}
+
+static bool is_second(const struct vfctl_bench_cell *cell)
+{
+	return cell->goal == second_goal;
+}
+
+static int add_cell(struct builder *b, const struct bench_test *test, const struct bench_trial *t,
+	const char *configuration, const char *goal)
 {
 	struct vfctl_bench_report *to = &b->r->shown;
-	const struct bench_test *test = report_test_of(result, t->test);
 	struct vfctl_bench_cell *cell;
 
 	if (!array_grow(to->cells, to->cell_count) || !array_grow(b->firsts, to->cell_count) ||
@@ -56,37 +77,17 @@ static int add_cell(struct builder *b, const struct bench_result *result,
 	cell = &to->cells[to->cell_count];
 	*cell = (struct vfctl_bench_cell){.test = t->test, .tool = t->tool,
 		.size = number_of(t, "size"), .threads = number_of(t, "threads"),
-		.goal = test->goal, .unit = "", .higher_is_better = test->higher_is_better};
+		.goal = goal, .unit = "", .higher_is_better = test->higher_is_better};
+	if (is_second(cell)) /* a table of its own */
+		cell->test = report_keep(b->r, str_format("%s (reverse)", t->test));
 	cell->parameters = report_keep(b->r, format_parameters(t, configuration));
 	cell->columns = calloc(to->configuration_count, sizeof(*cell->columns));
 	b->firsts[to->cell_count] = t;
 	b->by_configuration[to->cell_count++] = configuration;
-	return cell->parameters && cell->columns ? 0 : ctx_oom(b->ctx);
+	return cell->test && cell->parameters && cell->columns ? 0 : ctx_oom(b->ctx);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && str_eq(a, b));
-}
-
-int report_find_cell(struct builder *b, const struct bench_result *result,
-	const struct bench_trial *t, const char *configuration, bool may_add, size_t *ret)
-{
-	struct vfctl_bench_report *to = &b->r->shown;
-
-	/* Trials are in turns: the cell is likely one of the last. */
-	for (size_t i = to->cell_count; i-- > 0;)
-		if (report_same_cell(b->firsts[i], t) && same_text(b->by_configuration[i], configuration)) {
-			*ret = i;
-			return 0;
-		}
-	if (!may_add)
-		return -ENOENT;
-	*ret = to->cell_count;
-	return add_cell(b, result, t, configuration);
-}
-
-int report_add_entry(struct builder *b, const struct bench_trial *t, size_t cell, size_t column)
+static int add_entry(struct builder *b, const struct bench_trial *t, size_t cell, size_t column)
 {
 	if (!array_grow(b->entries, b->entry_count))
 		return ctx_oom(b->ctx);
@@ -94,12 +95,122 @@ int report_add_entry(struct builder *b, const struct bench_trial *t, size_t cell
 	return 0;
 }
 
+int report_take_trial(struct builder *b, const struct bench_result *result, const struct bench_trial *t,
+	const char *configuration, bool may_add, size_t column)
+{
+	const struct bench_test *test = report_test_of(result, t->test);
+	const char *goals[2];
+	size_t count = goals_of(test, t, goals);
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct trial_key key = {.configuration = configuration, .test = t->test,
+			.goal = goals[i], .parameters = t->parameters,
+			.parameter_count = t->parameter_count, .at = b->r->shown.cell_count};
+		const struct trial_key *there = may_add ? trial_index_add(&b->index, &key)
+			: trial_index_find(&b->index, &key);
+
+		if (!there)
+			return may_add ? ctx_oom(b->ctx) : -ENOENT;
+		if (there->at == key.at)
+			r = add_cell(b, test, t, configuration, goals[i]);
+		if (r == 0)
+			r = add_entry(b, t, there->at, column);
+	}
+	return r;
+}
+
+/* ---- order ---- */
+
+static size_t test_place(const struct report *r, const char *name)
+{
+	size_t place = 0;
+
+	for (size_t side = 0; side < ARRAY_SIZE(r->results) && r->results[side]; side++)
+		for (size_t i = 0; i < r->results[side]->test_count; i++, place++)
+			if (str_eq(r->results[side]->tests[i].name, name))
+				return place;
+	return place;
+}
+
+static size_t configuration_place(const struct report *r, const char *name)
+{
+	size_t i = 0;
+
+	while (name && i < r->results[0]->configuration_count &&
+		!str_eq(r->results[0]->configurations[i].name, name))
+		i++;
+	return i;
+}
+
+static int by_place(const void *a, const void *b, void *of)
+{
+	const struct builder *from = of;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b, first, second;
+	const struct bench_trial *s = from->firsts[x], *t = from->firsts[y];
+	int order;
+
+	first = test_place(from->r, s->test);
+	second = test_place(from->r, t->test);
+	if (first != second)
+		return first < second ? -1 : 1;
+	order = is_second(&from->r->shown.cells[x]) - is_second(&from->r->shown.cells[y]);
+	if (order == 0)
+		order = report_compare_groups(s, t, from->r->shown.cells[x].axis);
+	if (order)
+		return order;
+	first = configuration_place(from->r, from->by_configuration[x]);
+	second = configuration_place(from->r, from->by_configuration[y]);
+	if (first != second)
+		return first < second ? -1 : 1;
+	return parameters_compare(s->parameters, s->parameter_count, t->parameters, t->parameter_count);
+}
+
+static void move_cells(struct builder *b, const size_t *order, struct vfctl_bench_cell *cells,
+	const struct bench_trial **firsts, const char **by_configuration, size_t *places)
+{
+	size_t count = b->r->shown.cell_count;
+
+	for (size_t i = 0; i < count; i++) {
+		cells[i] = b->r->shown.cells[order[i]];
+		firsts[i] = b->firsts[order[i]];
+		by_configuration[i] = b->by_configuration[order[i]];
+		places[order[i]] = i;
+	}
+	memcpy(b->r->shown.cells, cells, count * sizeof(*cells));
+	memcpy(b->firsts, firsts, count * sizeof(const struct bench_trial *));
+	memcpy(b->by_configuration, by_configuration, count * sizeof(const char *));
+	for (size_t i = 0; i < b->entry_count; i++)
+		b->entries[i].cell = places[b->entries[i].cell];
+}
+
+int report_sort_cells(struct builder *b)
+{
+	size_t count = b->r->shown.cell_count;
+	_free_ size_t *order = reallocarray(NULL, 2 * count + 1, sizeof(*order));
+	_free_ struct vfctl_bench_cell *cells = reallocarray(NULL, count + 1, sizeof(*cells));
+	_free_ const struct bench_trial **firsts = reallocarray(NULL, count + 1, sizeof(*firsts));
+	_free_ const char **by_configuration = reallocarray(NULL, count + 1, sizeof(*by_configuration));
+
+	if (!order || !cells || !firsts || !by_configuration)
+		return ctx_oom(b->ctx);
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	qsort_r(order, count, sizeof(*order), by_place, b);
+	if (count)
+		move_cells(b, order, cells, firsts, by_configuration, order + count);
+	trial_index_free(&b->index); /* its places are the former ones */
+	return 0;
+}
+
+/* ---- trials ---- */
+
 int report_check_trial(struct builder *b, const struct bench_result *result,
 	const struct bench_trial *t)
 {
 	if (!report_test_of(result, t->test))
-		return ctx_fail(b->ctx, -EBADMSG, "%s/" BENCH_TRIALS ": run %u is of the test '%s', which "
-			BENCH_DESCRIPTION " does not name", result->dir, t->run, t->test);
+		return ctx_fail(b->ctx, -EBADMSG, "%s/" BENCH_TRIALS ": run %u has the test '%s', which "
+			BENCH_DESCRIPTION " does not define", result->dir, t->run, t->test);
 	return 0;
 }
 
@@ -118,7 +229,7 @@ static int by_trial(const void *a, const void *b)
 	return x->trial->run < y->trial->run ? -1 : x->trial->run > y->trial->run;
 }
 
-/* Fails too when it has no such figure. */
+/* It fails too if it has no value of the goal. */
 static const char *fault_of(struct report *r, const struct vfctl_bench_cell *cell,
 	const struct bench_trial *t)
 {
@@ -126,7 +237,7 @@ static const char *fault_of(struct report *r, const struct vfctl_bench_cell *cel
 		return t->error;
 	if (bench_metric_find(t->metrics, t->metric_count, cell->goal))
 		return NULL;
-	return report_keep(r, str_format("its tool gave no %s", cell->goal));
+	return report_keep(r, str_format("its tool reported no %s", cell->goal));
 }
 
 static int summarize(const double *v, size_t count, struct vfctl_bench_summary *io)
@@ -150,7 +261,7 @@ static int summarize(const double *v, size_t count, struct vfctl_bench_summary *
 	return 0;
 }
 
-/* The trials of one column that worked. */
+/* The successful trials of one column. */
 struct worked {
 	const struct bench_trial **v;
 	size_t count;
@@ -294,6 +405,22 @@ static int build_column(struct builder *b, const struct entry *entries, size_t c
 	return r;
 }
 
+/* One for each baseline, with nothing known yet. */
+static int make_differences(struct builder *b, struct vfctl_bench_column *io)
+{
+	static const struct vfctl_bench_difference unknown = {.shift = NAN, .shift_low = NAN,
+		.shift_high = NAN, .relative = NAN, .p = NAN, .p_t = NAN, .p_adjusted = NAN, .effect = NAN,
+		.d_z = NAN, .p_sessions = NAN, .detectable = NAN, .detectable_d = NAN};
+	size_t count = b->r->shown.baseline_count;
+
+	io->differences = reallocarray(NULL, count, sizeof(*io->differences));
+	if (!io->differences)
+		return ctx_oom(b->ctx);
+	for (size_t i = 0; i < count; i++)
+		io->differences[i] = unknown;
+	return 0;
+}
+
 int report_build_columns(struct builder *b)
 {
 	struct vfctl_bench_report *to = &b->r->shown;
@@ -302,10 +429,10 @@ int report_build_columns(struct builder *b)
 	for (size_t i = 0; i < to->cell_count; i++)
 		for (size_t k = 0; k < to->configuration_count; k++) {
 			to->cells[i].columns[k].configuration = k;
-			to->cells[i].columns[k].difference = (struct vfctl_bench_difference){.shift = NAN,
-				.shift_low = NAN, .shift_high = NAN, .relative = NAN, .p = NAN, .p_t = NAN,
-				.p_adjusted = NAN, .effect = NAN, .d_z = NAN};
+			r = r < 0 ? r : make_differences(b, &to->cells[i].columns[k]);
 		}
+	if (r < 0)
+		return r;
 	if (b->entry_count)
 		qsort(b->entries, b->entry_count, sizeof(*b->entries), by_trial);
 	for (size_t i = 0, end; i < b->entry_count && r == 0; i = end) {

@@ -17,13 +17,13 @@ const char *vfctl_bench_verdict_name(enum vfctl_bench_verdict verdict)
 
 const char *bench_check_word(enum bench_check_state state)
 {
-	static const char *const words[] = {[BENCH_CHECK_OK] = "ok", [BENCH_CHECK_WARN] = "warn",
+	static const char *const message[] = {[BENCH_CHECK_OK] = "ok", [BENCH_CHECK_WARN] = "warn",
 		[BENCH_CHECK_FAIL] = "fail"};
 
-	return words[state];
+	return message[state];
 }
 
-/* Four significant digits, all of those before the point, no exponent where people can read it. */
+/* Four significant digits, all digits before the point, and no exponent for moderate values. */
 #define DIGITS_TEXT 24
 
 static void put_digits(double value, char buf[DIGITS_TEXT])
@@ -70,6 +70,15 @@ const char *vfctl_bench_p(double p, char buf[VFCTL_BENCH_TEXT])
 	return buf;
 }
 
+const char *vfctl_bench_about(double share, char buf[VFCTL_BENCH_TEXT])
+{
+	if (isfinite(share))
+		snprintf(buf, VFCTL_BENCH_TEXT, share < 0.0995 ? "%.2g %%" : "%.0f %%", 100 * share);
+	else
+		snprintf(buf, VFCTL_BENCH_TEXT, "-");
+	return buf;
+}
+
 const char *vfctl_bench_relative(double relative, char buf[VFCTL_BENCH_TEXT])
 {
 	if (isfinite(relative))
@@ -86,6 +95,19 @@ const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_colu
 		if (str_eq(c->metrics[i].metric, metric))
 			return &c->metrics[i];
 	return NULL;
+}
+
+bool bench_is_baseline(const struct vfctl_bench_report *r, size_t configuration)
+{
+	return bench_is_mirror(r, r->baseline_count, configuration);
+}
+
+bool bench_is_mirror(const struct vfctl_bench_report *r, size_t at, size_t configuration)
+{
+	for (size_t i = 0; i < at; i++)
+		if (r->baselines[i] == configuration)
+			return true;
+	return false;
 }
 
 bool bench_first_of_test(const struct vfctl_bench_report *r, size_t at)

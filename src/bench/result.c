@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/json.h"
+#include "bench/trial_index.h"
 #include "host/tree.h"
 
 /* ---- free ---- */
@@ -58,7 +59,7 @@ void bench_result_free(struct bench_result *r)
 	free(r->name);
 	free(r->created);
 	free(r->vfctl);
-	free(r->baseline);
+	strv_free(r->baselines);
 	free(r);
 }
 
@@ -75,7 +76,7 @@ static int bad_result(const struct reader *r, const char *member, const char *wh
 	return ctx_fail(r->ctx, -EBADMSG, "%s: \"%s\" %s", r->what, member, why);
 }
 
-/* Texts, and what can be told as one. NULL stays what it is. */
+/* Read a text, or a value that can be formatted as text. NULL stays NULL. */
 static int take_text(const struct reader *r, const struct json *value, const char *key, bool must,
 	char **ret)
 {
@@ -98,7 +99,7 @@ static int take_text(const struct reader *r, const struct json *value, const cha
 		*ret = strdup(json_flag(value) ? "yes" : "no");
 		break;
 	default:
-		return bad_result(r, key, "is no text");
+		return bad_result(r, key, "is not text");
 	}
 	return *ret ? 0 : ctx_oom(r->ctx);
 }
@@ -117,11 +118,11 @@ static int take_settings(const struct reader *r, const struct json *object, cons
 	int error = 0;
 
 	if (object && json_kind(object) != JSON_KIND_OBJECT)
-		return bad_result(r, key, "is no object");
+		return bad_result(r, key, "is not an object");
 	while (object && error == 0 && (name = json_next(object, &iter))) {
 		const struct json *value = json_member(object, name);
 
-		/* What is no plain value is for who reads the file. */
+		/* Lists and mappings are ignored: other programs may read them from the file. */
 		if (json_kind(value) == JSON_KIND_LIST || json_kind(value) == JSON_KIND_OBJECT ||
 			json_kind(value) == JSON_KIND_NULL)
 			continue;
@@ -221,7 +222,7 @@ static int take_list(const struct reader *r, const struct json *root, const char
 	if (!list && !must)
 		return 0;
 	if (json_kind(list) != JSON_KIND_LIST || (must && !json_count(list)))
-		return bad_result(r, key, list ? "is no list, or empty" : "is missing");
+		return bad_result(r, key, list ? "is not a list, or is empty" : "is missing");
 	for (size_t i = 0; i < json_count(list) && error == 0; i++)
 		error = take(r, json_item(list, i));
 	return error;
@@ -236,23 +237,23 @@ static int take_share(const struct reader *r, const struct json *root, const cha
 	if (!value)
 		return 0;
 	if (json_double(value, ret) < 0 || !(*ret >= 0 && *ret < 1))
-		return bad_result(r, key, "is no number from 0 to 1");
+		return bad_result(r, key, "is not a number from 0 to 1");
 	return 0;
 }
 
-/* How many times each is measured, and whether that was settled before. */
+/* The number of trials of each, and whether it was fixed beforehand. */
 static int take_order(const struct reader *r, const struct json *root)
 {
 	const struct json *search = json_member(root, "search");
 	int64_t trials = 0, warmup = 0;
 
-	/* Results that were imported have none. */
+	/* Imported results have none. */
 	if (json_member(root, "trials") && (json_number(json_member(root, "trials"), &trials) < 0 ||
 						   trials < 0 || trials > 100000000))
-		return bad_result(r, "trials", "is no number of trials");
+		return bad_result(r, "trials", "is not a number of trials");
 	if (json_member(root, "warmup") && (json_number(json_member(root, "warmup"), &warmup) < 0 ||
 						   warmup < 0 || warmup > 100000000))
-		return bad_result(r, "warmup", "is no number of rounds");
+		return bad_result(r, "warmup", "is not a number of rounds");
 	r->result->trials_each = (unsigned)trials;
 	r->result->warmup = (unsigned)warmup;
 	if (json_kind(search) == JSON_KIND_NULL)
@@ -261,7 +262,7 @@ static int take_order(const struct reader *r, const struct json *root)
 	if (!r->result->search || json_double(json_member(search, "max_seconds"),
 					  &r->result->max_seconds) < 0 ||
 		!(r->result->max_seconds >= 0))
-		return bad_result(r, "search", "is no object with max_seconds");
+		return bad_result(r, "search", "is not an object with max_seconds");
 	return 0;
 }
 
@@ -271,17 +272,18 @@ static int take_numbers(const struct reader *r, const struct json *root)
 	int error;
 
 	if (json_number(json_member(root, "schema"), &schema) < 0 || schema < 1)
-		return bad_result(r, "schema", "is missing, or no number from 1");
+		return bad_result(r, "schema", "is missing, or is not a number from 1");
 	if (schema > BENCH_SCHEMA)
-		return ctx_fail(r->ctx, -EPROTONOSUPPORT, "%s is of a newer vfctl (schema %lld; this one "
-			"reads up to %d)", r->what, (long long)schema, BENCH_SCHEMA);
+		return ctx_fail(r->ctx, -EPROTONOSUPPORT, "%s was written by a newer vfctl (schema "
+			"%lld; this vfctl reads up to %d)", r->what, (long long)schema, BENCH_SCHEMA);
 	if (json_number(json_member(root, "seed"), &seed) < 0)
-		return bad_result(r, "seed", "is no whole number");
+		return bad_result(r, "seed", "is not a whole number");
 	if (json_number(json_member(root, "runs"), &runs) < 0 || runs < 0 || runs > 100000000)
-		return bad_result(r, "runs", "is no number of runs");
+		return bad_result(r, "runs", "is not a number of runs");
 	r->result->seed = (uint64_t)seed;
 	r->result->runs = (unsigned)runs;
 	r->result->emulated = json_flag(json_member(root, "emulated"));
+	r->result->quick = json_flag(json_member(root, "quick"));
 	error = take_order(r, root);
 	if (error == 0)
 		error = take_share(r, root, "alpha", 0.05, &r->result->alpha);
@@ -298,6 +300,27 @@ static bool has_configuration(const struct bench_result *result, const char *nam
 	return false;
 }
 
+/* "baseline" names one, "baselines" all of several. */
+static int take_baselines(const struct reader *r, const struct json *root)
+{
+	const struct json *list = json_member(root, "baselines"), *one = json_member(root, "baseline");
+	size_t count = json_kind(list) == JSON_KIND_LIST ? json_count(list) : 0;
+	int error = 0;
+
+	if (json_kind(list) != JSON_KIND_NULL && !count)
+		return bad_result(r, "baselines", "is not a list, or is empty");
+	if (!count && json_kind(one) == JSON_KIND_NULL)
+		return 0;
+	r->result->baselines = calloc((count ? count : 1) + 1, sizeof(char *));
+	if (!r->result->baselines)
+		return ctx_oom(r->ctx);
+	if (!count)
+		return take_text(r, one, "baseline", true, &r->result->baselines[0]);
+	for (size_t i = 0; i < count && error == 0; i++)
+		error = take_text(r, json_item(list, i), "baselines", true, &r->result->baselines[i]);
+	return error;
+}
+
 static int take_root(const struct reader *r, const struct json *root)
 {
 	struct bench_result *result = r->result;
@@ -310,7 +333,7 @@ static int take_root(const struct reader *r, const struct json *root)
 	if (error == 0)
 		error = member_text(r, root, "vfctl", false, &result->vfctl);
 	if (error == 0)
-		error = member_text(r, root, "baseline", false, &result->baseline);
+		error = take_baselines(r, root);
 	if (error == 0)
 		error = take_list(r, root, "configurations", true, take_configuration);
 	if (error == 0)
@@ -322,8 +345,9 @@ static int take_root(const struct reader *r, const struct json *root)
 	if (error == 0)
 		error = take_settings(r, json_member(root, "host"), "host", &result->host,
 			&result->host_count);
-	if (error == 0 && result->baseline && !has_configuration(result, result->baseline))
-		error = bad_result(r, "baseline", "names no configuration");
+	for (size_t i = 0; result->baselines && result->baselines[i] && error == 0; i++)
+		if (!has_configuration(result, result->baselines[i]))
+			error = bad_result(r, i ? "baselines" : "baseline", "does not name a configuration");
 	return error;
 }
 
@@ -360,24 +384,19 @@ static int read_whole(struct vfctl_ctx *ctx, const char *dir, const char *name, 
 
 	if (fd < 0)
 		return ctx_fail(ctx, fd, "%s cannot be read: %s", path,
-			fd == -ELOOP ? "it is a symbolic link" : fd == -EMEDIUMTYPE ? "it is not a plain file"
+			fd == -ELOOP ? "it is a symbolic link" : fd == -EMEDIUMTYPE ? "it is not a "
+				"regular file"
 			: strerror(-fd));
 	if (fstat(fd, &st) < 0)
 		return ctx_fail(ctx, -errno, "%s cannot be read: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size > FILE_LARGEST)
-		return ctx_fail(ctx, -EFBIG, "%s is no file of up to 1 GiB", path);
+		return ctx_fail(ctx, -EFBIG, "%s is not a file of at most 1 GiB", path);
 	while ((n = read(fd, block, sizeof(block))) > 0)
 		buf_add(ret, block, (size_t)n);
 	if (n < 0)
 		return ctx_fail(ctx, -errno, "%s cannot be read: %s", path, strerror(errno));
 	return ret->failed ? ctx_oom(ctx) : 0;
 }
-
-/* The first trial of the result that has which run: @v[run - 1] - 1, or 0. */
-struct runs {
-	size_t *v;
-	size_t count;
-};
 
 #define RUNS_MAX 1000000
 
@@ -392,46 +411,33 @@ bool bench_same_parameters(const struct bench_trial *a, const struct bench_trial
 	return true;
 }
 
-/* A program that sweeps sizes by itself leaves several lines for one run. Its place from 1, or 0. */
-static size_t find_line(const struct bench_result *result, size_t first,
-	const struct bench_trial *trial)
-{
-	for (size_t at = first; at && at <= result->trial_count; at++)
-		if (result->trials[at - 1].run == trial->run &&
-			bench_same_parameters(&result->trials[at - 1], trial))
-			return at;
-	return 0;
-}
-
+/* A line of a run that is there already, with the same parameters, replaces it. */
 static int place_trial(struct vfctl_ctx *ctx, const char *what, struct bench_result *result,
-	struct runs *runs, struct bench_trial *trial)
+	void **index, struct bench_trial *trial)
 {
-	size_t at;
+	/* A program that sweeps sizes by itself leaves several lines for one run. */
+	const struct trial_key key = {.run = trial->run, .parameters = trial->parameters,
+		.parameter_count = trial->parameter_count, .at = result->trial_count};
+	struct trial_key *there;
 
 	if (trial->run > RUNS_MAX)
 		return ctx_fail(ctx, -EBADMSG, "%s: run %u is above %d", what, trial->run, RUNS_MAX);
-	while (runs->count < trial->run)
-		if (array_grow(runs->v, runs->count))
-			runs->v[runs->count++] = 0;
-		else
-			return ctx_oom(ctx);
-	at = find_line(result, runs->v[trial->run - 1], trial);
-	if (!at) {
-		if (!array_grow(result->trials, result->trial_count))
-			return ctx_oom(ctx);
-		at = ++result->trial_count;
-		if (!runs->v[trial->run - 1])
-			runs->v[trial->run - 1] = at;
-	}
-	bench_trial_clear(&result->trials[at - 1]);
-	result->trials[at - 1] = *trial;
+	if (!array_grow(result->trials, result->trial_count))
+		return ctx_oom(ctx);
+	there = trial_index_add(index, &key);
+	if (!there)
+		return ctx_oom(ctx);
+	result->trial_count += there->at == result->trial_count;
+	bench_trial_clear(&result->trials[there->at]);
+	there->parameters = trial->parameters;
+	result->trials[there->at] = *trial;
 	return 0;
 }
 
 static int take_lines(struct vfctl_ctx *ctx, const char *path, const struct buf *text,
 	struct bench_result *result)
 {
-	struct runs runs = {0};
+	_cleanup_(trial_index_free) void *index = NULL;
 	const char *line = text->data, *end;
 	size_t number = 0;
 	int r = 0;
@@ -443,13 +449,12 @@ static int take_lines(struct vfctl_ctx *ctx, const char *path, const struct buf 
 		r = what ? bench_trial_read(ctx, what, line, (size_t)(end - line), &trial) : ctx_oom(ctx);
 		if (r < 0)
 			break;
-		r = place_trial(ctx, what, result, &runs, &trial);
+		r = place_trial(ctx, what, result, &index, &trial);
 		if (r < 0)
 			bench_trial_clear(&trial);
 	}
 	if (r == 0 && line && *line)
 		result->torn = 1;
-	free(runs.v);
 	return r;
 }
 
@@ -482,7 +487,8 @@ int bench_result_read(struct vfctl_ctx *ctx, const char *dir, struct bench_resul
 		return ctx_oom(ctx);
 	r = read_whole(ctx, dir, BENCH_DESCRIPTION, path, &text);
 	if (r == -ENOENT || r == -ENOTDIR)
-		return ctx_fail(ctx, -ENOENT, "%s is no result directory: it has no " BENCH_DESCRIPTION, dir);
+		return ctx_fail(ctx, -ENOENT, "%s is not a result directory: it has no "
+			"" BENCH_DESCRIPTION, dir);
 	if (r == 0)
 		r = bench_result_parse(ctx, path, text.data ? text.data : "", text.len, &result);
 	if (r == 0) {

@@ -28,13 +28,14 @@ struct bench_test {
 };
 
 struct bench_result {
-	char *dir, *name, *created, *vfctl, *baseline /* or NULL */;
+	char *dir, *name, *created, *vfctl;
+	char **baselines; /* names of configurations; NULL: not stated */
 	uint64_t seed;
 	unsigned runs; /* planned */
 	double alpha, noise;
-	bool emulated;
-	unsigned trials_each, warmup; /* 0: not said */
-	bool search;	    /* its runs were chosen as it went (bench/search.h) */
+	bool emulated, quick;
+	unsigned trials_each, warmup; /* 0: not stated */
+	bool search;	    /* its runs were chosen during the search (bench/search.h) */
 	double max_seconds; /* of a search; 0: no limit */
 	struct bench_configuration *configurations;
 	size_t configuration_count;
@@ -46,20 +47,21 @@ struct bench_result {
 	size_t tool_count;
 	struct bench_check *checks;
 	size_t check_count;
-	struct bench_trial *trials; /* as in the file; a run measured again counts once, its last */
+	struct bench_trial *trials; /* in the order of the file; of a run that was repeated, only
+				       the last one */
 	size_t trial_count;
-	unsigned torn; /* lines that a crash cut off: passed over */
+	unsigned torn; /* incomplete lines after a crash, which are ignored */
 };
 
 /*
- * Read bench.json and trials.jsonl of @dir (no trials.jsonl: no trial was made yet).
- * @return 0; -ENOENT; -EBADMSG, saying where; -EPROTONOSUPPORT a newer schema.
+ * Read bench.json and trials.jsonl of @dir (without trials.jsonl there is no trial yet).
+ * @return 0; -ENOENT; -EBADMSG with the position; -EPROTONOSUPPORT a newer schema.
  */
 int bench_result_read(struct vfctl_ctx *ctx, const char *dir, struct bench_result **ret);
-/* bench.json alone, from its text. @what: for words. */
+/* Parse only bench.json, from its text. @what: for messages. */
 int bench_result_parse(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
 	struct bench_result **ret);
-/* The same of each, in the same order. */
+/* Whether they have the same parameters with the same values, in the same order. */
 bool bench_same_parameters(const struct bench_trial *a, const struct bench_trial *b);
 void bench_result_free(struct bench_result *result);
 DEFINE_FREEP(struct bench_result, bench_result_free)

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "bench/bench.h"
+#include "bench/detect.h"
 #include "bench/search.h"
 #include "host/host.h"
 #include "host/tree.h"
@@ -48,9 +49,10 @@ static int make_lines(const struct bench *b, const struct bench_turn *turn, stru
 	const struct bench_point *p = &b->points[turn->point];
 	const struct bench_plan_configuration *c = &b->plan->configurations[turn->configuration];
 	struct tool_run run = {.test = p->test, .size = p->size, .threads = p->threads,
-		.direction = p->direction, .port = port_of(p),
+		.iterations = p->iterations, .direction = p->direction, .port = port_of(p),
 		.client = bench_plan_find_endpoint(b->plan, c->client),
-		.server = bench_plan_find_endpoint(b->plan, c->server)};
+		.server = bench_plan_find_endpoint(b->plan, c->server),
+		.osu = survey_osu_options(&b->survey, p->test->tool, c->client)};
 
 	if (c->wireguard_mtu && !(ret->address = tunnel_address(bench_number_of(b, c))))
 		return ctx_oom(b->ctx);
@@ -112,7 +114,10 @@ static char *raw_path(const struct run *r, const char *what)
 	return str_format("%s/" RAW "/%05zu-%s", r->dir, r->at + 1, what);
 }
 
-/* A line "  0: 0100007F:1F90 00000000:0000 0A ..." of /proc/net/tcp, udp and their 6. */
+/*
+ * Whether a line "  0: 0100007F:1F90 00000000:0000 0A ..." of /proc/net/tcp, udp or their 6 forms
+ * is a listening socket.
+ */
 static bool is_listening(const char *text, uint16_t port, bool udp)
 {
 	char state[8], local[64];
@@ -146,7 +151,7 @@ static int look_for_port(struct run *r, bool *ret)
 	return e;
 }
 
-/* The first line of a file that says something. */
+/* The first line of a file that is not empty. */
 static void first_line(const char *path, char *buf, size_t size)
 {
 	_close_ int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -161,14 +166,14 @@ static void first_line(const char *path, char *buf, size_t size)
 
 static int fail_server(struct run *r, const char *what)
 {
-	char words[WORDS], where[300];
+	char message[WORDS], where[300];
 	struct place *p = &bench_end_of(r->b, r->configuration->server)->place;
 
-	first_line(r->server_err, words, sizeof(words));
-	if (!*words)
-		first_line(r->server_out, words, sizeof(words));
+	first_line(r->server_err, message, sizeof(message));
+	if (!*message)
+		first_line(r->server_out, message, sizeof(message));
 	return ctx_fail(r->b->ctx, -EIO, "the server on %s %s%s%s", place_describe(p, where), what,
-		*words ? ": " : "", words);
+		*message ? ": " : "", message);
 }
 
 static int await_server(struct run *r)
@@ -216,13 +221,13 @@ static int start_server(struct run *r)
 
 static int fail_client(struct run *r, const char *what)
 {
-	char words[WORDS];
+	char message[WORDS];
 
-	first_line(r->err, words, sizeof(words));
-	if (!*words)
-		first_line(r->out, words, sizeof(words));
-	return ctx_fail(r->b->ctx, -EIO, "%s %s%s%s", r->point->tool->name, what, *words ? ": " : "",
-		words);
+	first_line(r->err, message, sizeof(message));
+	if (!*message)
+		first_line(r->out, message, sizeof(message));
+	return ctx_fail(r->b->ctx, -EIO, "%s %s%s%s", r->point->tool->name, what, *message ? ": " : "",
+		message);
 }
 
 static int read_output(struct run *r, struct buf *ret)
@@ -239,7 +244,18 @@ static int read_output(struct run *r, struct buf *ret)
 	return ret->failed ? ctx_oom(r->b->ctx) : 0;
 }
 
-/* What the tool itself says of a failure is better than its status. */
+/* An OSU program that cannot be limited to one size prints all. */
+static int keep_size(struct run *r, struct bench_reading **io)
+{
+	if (r->point->tool->parser != BENCH_OSU || !r->point->size ||
+		bench_reading_keep(*io, r->point->size))
+		return 0;
+	bench_reading_free(steal(*io));
+	return ctx_fail(r->b->ctx, -EBADMSG, "%s: it printed no figures for %" PRIu64 " bytes",
+		r->point->tool->name, r->point->size);
+}
+
+/* The tool's own error message is better than its exit status. */
 static int judge_bench(struct run *r, int status, struct bench_reading **ret)
 {
 	const struct bench_plan_test *t = r->point->test;
@@ -251,7 +267,7 @@ static int judge_bench(struct run *r, int status, struct bench_reading **ret)
 
 	if (e < 0)
 		return e;
-	snprintf(how, sizeof(how), status > 128 ? "was ended by signal %d" : "ended with status %d",
+	snprintf(how, sizeof(how), status > 128 ? "was killed by signal %d" : "ended with status %d",
 		status > 128 ? status - 128 : status);
 	if (status != 0 && r->point->tool->parser != BENCH_IPERF3)
 		return fail_client(r, how);
@@ -263,7 +279,7 @@ static int judge_bench(struct run *r, int status, struct bench_reading **ret)
 		*ret = NULL;
 		return fail_client(r, how);
 	}
-	return e;
+	return e < 0 ? e : keep_size(r, ret);
 }
 
 static int measure_bench(struct run *r, struct bench_reading **ret)
@@ -278,17 +294,17 @@ static int measure_bench(struct run *r, struct bench_reading **ret)
 	if (e == -EPIPE)
 		return fail_server(r, "ended before its client did");
 	if (e == -ETIMEDOUT && !r->point->tool->server)
-		return ctx_append(r->b->ctx, e, " (timeout: in the plan allows more)");
+		return ctx_append(r->b->ctx, e, " (timeout: in the plan allows more time)");
 	if (e == -ETIMEDOUT)
-		return ctx_append(r->b->ctx, e, " (can the client reach port %u of the server? a "
-			"firewall may be between; timeout: in the plan allows more)", port_of(r->point));
-	/* What ran in a guest has its output written when it is let go. */
+		return ctx_append(r->b->ctx, e, " (check that the client can reach port %u of the "
+			"server, and firewalls; timeout: in the plan allows more time)", port_of(r->point));
+	/* The output of a program in a guest is written when its job is released. */
 	if (e == 0)
 		place_job_stop(steal(r->server));
 	return e < 0 ? e : judge_bench(r, status, ret);
 }
 
-/* ---- its line ---- */
+/* ---- the line of a trial ---- */
 
 static int add_parameter(struct bench_trial *t, const char *name, const char *fmt, ...)
 	_printf_(3, 4);
@@ -313,6 +329,8 @@ static int add_parameters(struct bench_trial *t, const struct bench_point *p, ui
 
 	if (e == 0 && p->test->threads.count)
 		e = add_parameter(t, "threads", "%" PRIu64, p->threads);
+	if (e == 0 && p->test->iterations.count > 1)
+		e = add_parameter(t, "iterations", "%" PRIu64, p->iterations);
 	if (e == 0 && p->test->directions)
 		e = add_parameter(t, "direction", "%s", p->direction);
 	if (e == 0 && p->phase)
@@ -347,7 +365,7 @@ static int begin_line(const struct run *r, const char *started, double seconds,
 	return t->configuration && t->test && t->tool && t->started ? name_files(r, t) : -ENOMEM;
 }
 
-/* A line for each row that the tool printed: a sweep of its own has several. */
+/* One line for each row that the tool printed: its own sweep has several. */
 static int write_lines(const struct run *r, const char *started, double seconds,
 	const struct bench_reading *reading, const char *error)
 {
@@ -359,6 +377,8 @@ static int write_lines(const struct run *r, const char *started, double seconds,
 		uint64_t size = reading && r->point->test->all_sizes ? reading->rows[i].size
 								     : r->point->size;
 
+		if (r->point->test->all_sizes && count > 1 && !size)
+			continue; /* OSU's empty message has no place on an axis of sizes */
 		e = begin_line(r, started, seconds, &t);
 		if (e == 0)
 			e = add_parameters(&t, r->point, size);
@@ -371,7 +391,7 @@ static int write_lines(const struct run *r, const char *started, double seconds,
 	return e;
 }
 
-/* What its test is about; NULL: it gave none. */
+/* The goal of its test; NULL: the tool reported none. */
 static const struct bench_metric *goal_metric(const struct run *r, const struct bench_reading *reading)
 {
 	return reading ? bench_metric_find(reading->rows[0].metrics, reading->rows[0].metric_count,
@@ -381,19 +401,19 @@ static const struct bench_metric *goal_metric(const struct run *r, const struct 
 static void tell_bench(const struct run *r, const struct bench_reading *reading, const char *error)
 {
 	const struct bench_metric *m = goal_metric(r, reading);
-	char words[128], trial[32], value[VFCTL_BENCH_TEXT];
+	char message[128], trial[32], value[VFCTL_BENCH_TEXT];
 
 	snprintf(trial, sizeof(trial), r->turn->trial ? "trial %u" : "warm-up", r->turn->trial);
-	bench_point_words(r->point, words);
+	bench_point_text(r->point, message);
 	if (error)
-		log_warn(r->b->ctx, "%s of %s, %s failed: %s", trial, r->configuration->name, words,
+		log_warn(r->b->ctx, "%s of %s, %s failed: %s", trial, r->configuration->name, message,
 			error);
 	else if (m)
-		log_info(r->b->ctx, "%s of %s, %s: %s %s", trial, r->configuration->name, words,
+		log_info(r->b->ctx, "%s of %s, %s: %s %s", trial, r->configuration->name, message,
 			tool_goal(r->point->tool, r->point->test),
 			vfctl_bench_value(m->value, m->unit, m->value, value));
 	else
-		log_info(r->b->ctx, "%s of %s, %s: measured", trial, r->configuration->name, words);
+		log_info(r->b->ctx, "%s of %s, %s: measured", trial, r->configuration->name, message);
 }
 
 static int open_run(struct run *r)
@@ -413,25 +433,25 @@ static int open_run(struct run *r)
 		: ctx_oom(r->b->ctx);
 }
 
-/* Of what went wrong with a run, what ends the measuring as a whole. */
+/* Whether an error of a run ends the measurement as a whole. */
 static bool is_final(int error)
 {
 	return error == -EINTR || error == -ENOMEM || error == -ENOSPC || error == -EROFS ||
-		error == -EDQUOT;
+		error == -EDQUOT || error == -ENODEV;
 }
 
-/* A program whose output found no room fails in words of its own, which are no reason. */
+/* If there was no disk space for its output, a program's own message does not give the reason. */
 static int look_for_room(struct bench *b, const char *dir, int error)
 {
 	struct statvfs fs;
 
 	if (error == 0 || statvfs(dir, &fs) < 0 || (uint64_t)fs.f_bavail * fs.f_bsize >= ROOM_MIN)
 		return error;
-	return ctx_fail(b->ctx, -ENOSPC, "%s: %s (what was measured is kept; with room again, vfctl "
-		"bench run --resume %s goes on)", dir, strerror(ENOSPC), dir);
+	return ctx_fail(b->ctx, -ENOSPC, "%s: %s (the measured runs are kept; to continue when there is "
+		"space again: vfctl bench run --resume %s)", dir, strerror(ENOSPC), dir);
 }
 
-/* With one configuration refused a search goes on without it. */
+/* If one configuration is refused, the search continues without it. */
 static bool is_refusal(const struct bench *b, int error)
 {
 	return b->searches && !b->ctx->cancelled &&
@@ -459,6 +479,8 @@ int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *r
 	struct tm tm;
 	int e = bench_set_all(b, r.configuration);
 
+	if (e < 0 && e != -EINTR)
+		e = bench_explain(b, r.configuration, dir, e);
 	*ret = (struct bench_made){.refused = is_refusal(b, e)};
 	if (ret->refused && !(error = strdup(vfctl_ctx_error(b->ctx))))
 		return ctx_oom(b->ctx);
@@ -468,6 +490,8 @@ int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *r
 		return e;
 	strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	e = ret->refused ? 0 : look_for_room(b, dir, measure_bench(&r, &reading));
+	if (e < 0 && !is_final(e))
+		e = bench_explain(b, r.configuration, dir, e);
 	if (is_final(e) || (e < 0 && b->ctx->cancelled))
 		return b->ctx->cancelled ? -EINTR : e;
 	if (e < 0 && !(error = strdup(vfctl_ctx_error(b->ctx))))
@@ -481,7 +505,7 @@ int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *r
 	return e;
 }
 
-/* ---- all of them ---- */
+/* ---- all runs ---- */
 
 static bool *runs_done(const struct bench *b, const struct bench_result *result)
 {
@@ -490,7 +514,7 @@ static bool *runs_done(const struct bench *b, const struct bench_result *result)
 	for (size_t i = 0; done && i < result->trial_count; i++)
 		if (result->trials[i].run <= b->turn_count)
 			done[result->trials[i].run] = true;
-	/* Of a program's own sweep a crash may have kept the first lines only. */
+	/* After a crash, only the first lines of a program's own sweep may have been written. */
 	if (done && result->trial_count) {
 		unsigned last = result->trials[result->trial_count - 1].run;
 
@@ -510,29 +534,39 @@ static int make_raw(struct bench *b, const char *dir)
 
 static int measure_all(struct bench *b, const char *dir, const bool *done)
 {
+	_free_ double *values = calloc(b->turn_count + 1, sizeof(*values));
 	size_t left = 0, made = 0, failed = 0;
+	unsigned tell_after = detect_after(b);
 	double total_s = 0;
-	int e = 0;
+	int e = values ? 0 : ctx_oom(b->ctx);
 
-	for (size_t i = 0; i < b->turn_count; i++)
+	for (size_t i = 0; i < b->turn_count && values; i++) {
 		left += !done[i + 1];
+		values[i] = NAN;
+	}
 	for (size_t i = 0; i < b->turn_count && e == 0; i++) {
 		struct bench_made run = {0};
 
 		if (done[i + 1])
 			continue;
 		if (made)
-			ctx_doing(b->ctx, "run %zu of %zu, %s; about %.0f s left", i + 1, b->turn_count,
+			ctx_progress(b->ctx, "run %zu of %zu, %s; about %.0f s left", i + 1, b->turn_count,
 				b->plan->configurations[b->turns[i].configuration].name,
 				total_s / (double)made * (double)left);
+		if (tell_after && b->turns[i].trial > tell_after) {
+			e = detect_tell(b, values);
+			tell_after = 0;
+		}
+		if (e == 0)
 		e = bench_make(b, dir, i, &run);
+		values[i] = run.value;
 		total_s += run.seconds;
 		made++;
 		left--;
 		failed = run.worked ? 0 : failed + 1;
 		if (e == 0 && failed == BENCH_FAILED_IN_A_ROW)
-			e = ctx_append(b->ctx, -EIO, " (%d runs failed one after the other, so the rest "
-				"waits: when it is put right, vfctl bench run --resume %s goes on)",
+			e = ctx_append(b->ctx, -EIO, " (%d consecutive runs failed, so vfctl stopped; "
+				"solve that, then continue with: vfctl bench run --resume %s)",
 				BENCH_FAILED_IN_A_ROW, dir);
 	}
 	return e;

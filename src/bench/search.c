@@ -8,8 +8,8 @@
 
 static size_t baseline_of(const struct bench_result *result)
 {
-	for (size_t i = 0; result->baseline && i < result->configuration_count; i++)
-		if (str_eq(result->configurations[i].name, result->baseline))
+	for (size_t i = 0; result->baselines && i < result->configuration_count; i++)
+		if (str_eq(result->configurations[i].name, result->baselines[0]))
 			return i;
 	return 0;
 }
@@ -17,13 +17,13 @@ static size_t baseline_of(const struct bench_result *result)
 static int check_result(struct vfctl_ctx *ctx, const struct bench_result *result)
 {
 	if (!result->search)
-		return ctx_mistake(ctx, -EINVAL, "%s is the result of a measurement, not of a search; "
-			"vfctl bench report %s shows it", result->dir, result->dir);
+		return ctx_usage_error(ctx, -EINVAL, "%s is the result of a measurement, not of a "
+			"search; to show it: vfctl bench report %s", result->dir, result->dir);
 	if (result->configuration_count < 2 || result->configuration_count > RACE_MAX ||
 		result->test_count != 1 || !result->trials_each ||
 		result->trials_each > SEARCH_TRIALS_MAX)
-		return ctx_fail(ctx, -EBADMSG, "%s/" BENCH_DESCRIPTION ": it is called a search, and has "
-			"not one test, some configurations and a number of trials", result->dir);
+		return ctx_fail(ctx, -EBADMSG, "%s/" BENCH_DESCRIPTION ": a search needs exactly one "
+			"test, some configurations and a number of trials", result->dir);
 	return 0;
 }
 
@@ -69,7 +69,7 @@ static double value_of(const struct bench_result *result, const struct bench_tri
 	return m ? m->value : NAN;
 }
 
-/* Whether all of the block is there; then it is taken. */
+/* If the directory has the whole block, take it and return true. */
 static bool take_block(const struct bench_result *result, const struct race_block *block,
 	struct race *race)
 {
@@ -107,14 +107,14 @@ int search_replay(struct vfctl_ctx *ctx, const struct bench_result *result, stru
 	return 0;
 }
 
-/* ---- measured ---- */
+/* ---- measuring ---- */
 
 struct search {
 	struct bench *b;
 	const char *dir;
-	struct bench_result *result; /* what was there before */
+	struct bench_result *result; /* the trials that existed before */
 	struct race *race;
-	unsigned failed; /* one after the other */
+	unsigned failed; /* number of consecutive failures */
 };
 
 static void clear_search(struct search *s)
@@ -134,17 +134,17 @@ static void tell_block(const struct search *s, const struct race_block *block, s
 	double each = race->runs ? race->seconds / (double)race->runs : 0;
 
 	if (block->phase == RACE_CONFIRMS)
-		ctx_doing(s->b->ctx, "confirming %s, pair %u of %u; about %.0f s left",
+		ctx_progress(s->b->ctx, "confirming %s, pair %u of %u; about %.0f s left",
 			name_of(s, race->leader), block->trial, race->confirm,
 			each * (double)(2 * (race->confirm - race->round) - done));
 	else
-		ctx_doing(s->b->ctx, "round %u of at most %u: %zu of %zu settings in the race; %.0f s "
+		ctx_progress(s->b->ctx, "round %u of at most %u: %zu of %zu settings in the race; %.0f s "
 			"left at most", block->trial, race->rules.trials, block->count, race->rules.count,
 			each * (double)((race->rules.trials - race->round) * block->count +
 				2 * (size_t)race->rules.trials - done));
 }
 
-/* Those that left after the round before. */
+/* Report those that left after the previous round. */
 static void tell_leavers(const struct search *s, const struct race_block *block)
 {
 	const struct race *race = s->race;
@@ -175,8 +175,8 @@ static int make_run(struct search *s, size_t at)
 	if (!made.refused)
 		s->failed = made.worked ? 0 : s->failed + 1;
 	if (s->failed == BENCH_FAILED_IN_A_ROW)
-		return ctx_append(s->b->ctx, -EIO, " (%d runs failed one after the other, so the rest "
-			"waits: when it is put right, vfctl tune search --resume %s goes on)",
+		return ctx_append(s->b->ctx, -EIO, " (%d consecutive runs failed, so vfctl stopped; "
+			"solve that, then continue with: vfctl tune search --resume %s)",
 			BENCH_FAILED_IN_A_ROW, s->dir);
 	return 0;
 }

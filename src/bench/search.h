@@ -6,23 +6,23 @@
 #include "bench/report.h"
 #include "bench/run.h"
 
-/* A race of configurations (bench/race.h), measured, and read again from its result directory. */
+/* A race of configurations (bench/race.h): measure it, or read it from its result directory. */
 
 #define SEARCH_PHASE "phase" /* a parameter of its trials */
 #define SEARCH_RACE "race"
 #define SEARCH_CONFIRMATION "confirmation"
-#define SEARCH_TRIALS_MAX 49 /* up to there the tests are exact */
+#define SEARCH_TRIALS_MAX 49 /* up to this number the tests are exact */
 
 /*
- * Measure until it is decided. What @dir has already is not measured again. As bench_measure(); its
- * bench.json is there. A configuration that is refused or fails leaves the race.
+ * Measure until the race is decided. Trials in @dir are not repeated. Returns as bench_measure();
+ * bench.json must exist. A configuration that is refused or fails leaves the race.
  */
 int bench_search(struct bench *b, const char *dir);
 
-/* The decisions that follow from the trials of @result. @ret_over: it was measured to its end. */
+/* Make the decisions from the trials of @result. @ret_over: it was measured to its end. */
 int search_replay(struct vfctl_ctx *ctx, const struct bench_result *result, struct race **ret,
 	bool *ret_over);
-/* What follows from it in sentences, the verdict first. */
+/* The conclusions as sentences, the verdict first. */
 int search_advise(struct vfctl_ctx *ctx, struct report *r);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a search found, in figures and in sentences. */
+/* The result of a search, as numbers and sentences. */
 #include "bench/search_report.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ static const char *name_of(const struct found *f, size_t candidate)
 	return f->result->configurations[candidate].name;
 }
 
-/* Takes @text; NULL: out of memory. */
+/* Takes over @text; NULL: memory is exhausted. */
 static const char *add_line(struct found *f, char *text)
 {
 	if (!text || !array_grow(f->texts, f->text_count)) {
@@ -70,7 +70,7 @@ static const char *add_line(struct found *f, char *text)
 	return text;
 }
 
-/* Takes @text. */
+/* Takes over @text. */
 static int say_line(struct vfctl_ctx *ctx, struct found *f, char *text)
 {
 	struct vfctl_search *s = &f->shown;
@@ -88,15 +88,15 @@ static char *tell_figures(const struct found *f)
 	char from[VFCTL_BENCH_TEXT], to[VFCTL_BENCH_TEXT], p[VFCTL_BENCH_TEXT];
 
 	vfctl_bench_p(s->p, p);
-	return str_format("%s %s, from %s to %s (%g %% interval %s to %s, p %s%s, %zu pairs of "
-		"trials made to confirm it)", s->goal, vfctl_bench_relative(s->change, change),
+	return str_format("%s %s, from %s to %s (%g %% interval %s to %s, p %s%s, confirmed by %zu "
+		"pairs of trials)", s->goal, vfctl_bench_relative(s->change, change),
 		vfctl_bench_value(s->baseline_median, s->unit, s->baseline_median, from),
 		vfctl_bench_value(s->leader_median, s->unit, s->leader_median, to),
 		100 * (1 - s->alpha), vfctl_bench_relative(s->change_low, low),
 		vfctl_bench_relative(s->change_high, high), p[0] == '<' ? "" : "= ", p, s->pairs);
 }
 
-/* The race's winner did not win again, or was not ahead by more than the noise. */
+/* The winner of the race did not win again, or was not ahead by more than the noise. */
 static char *tell_no_difference(const struct found *f)
 {
 	const struct vfctl_search *s = &f->shown;
@@ -104,7 +104,7 @@ static char *tell_no_difference(const struct found *f)
 	_free_ char *figures = s->pairs ? tell_figures(f) : NULL;
 
 	if (s->pairs)
-		return figures ? str_format("No difference shown: keep %s. %s led the race, and measured "
+		return figures ? str_format("No difference shown: keep %s. %s led the race; measured "
 				 "again: %s.", base, name_of(f, s->leader), figures) : NULL;
 	if (f->race->reason == RACE_WITHIN_NOISE)
 		return str_format("No difference shown: keep %s. %s led the race by less than the noise "
@@ -118,14 +118,14 @@ static char *tell_undecided(const struct found *f)
 	const char *base = name_of(f, s->baseline), *error = s->candidates[s->baseline].error;
 
 	if (!s->over)
-		return str_format("Not decided yet: %zu of at most %zu runs were made. vfctl tune search "
-			"--resume %s goes on.", s->runs, s->most_runs, s->directory);
+		return str_format("Not decided yet: %zu of at most %zu runs were made. To continue: "
+			"vfctl tune search --resume %s.", s->runs, s->most_runs, s->directory);
 	if (f->race->reason == RACE_BASELINE_FAILS)
-		return str_format("Nothing can be said: the workload does not work with %s%s%s.", base,
+		return str_format("No conclusion: the workload fails with %s%s%s.", base,
 			error ? ": " : "", error ? error : "");
-	return str_format("Nothing can be said: %s. Keep %s.", s->out_of_time
-		? "the time was up before enough was measured"
-		: "too few of the trials that should confirm it worked", base);
+	return str_format("No conclusion: %s. Keep %s.", s->out_of_time
+		? "the time ran out before enough was measured"
+		: "too few of the confirming trials succeeded", base);
 }
 
 static char *tell_verdict(const struct found *f)
@@ -139,7 +139,7 @@ static char *tell_verdict(const struct found *f)
 		return figures ? str_format("Use %s: %s.", name_of(f, s->best), figures) : NULL;
 	case VFCTL_SEARCH_NONE_BETTER:
 		return str_format("Keep %s: no setting that was tried is better than now. The others "
-			"are shown to be worse (%g %% certain over all of them).",
+			"are shown to be worse (with %g %% confidence over all of them).",
 			name_of(f, s->baseline), 100 * (1 - s->alpha));
 	case VFCTL_SEARCH_NO_DIFFERENCE:
 		return tell_no_difference(f);
@@ -171,7 +171,7 @@ static int tell_leavers(struct vfctl_ctx *ctx, struct found *f)
 
 /* ---- figures ---- */
 
-/* Kept as long as @f; NULL: nothing failed, or out of memory. */
+/* Valid as long as @f; NULL: nothing failed, or memory is exhausted. */
 static const char *error_of(struct found *f, const char *configuration)
 {
 	const struct bench_result *result = f->result;
@@ -285,7 +285,7 @@ static void take_figures(struct found *f, bool over)
 	take_confirmation(f);
 }
 
-/* @f->result is there. */
+/* @f->result must be set. */
 static int fill_search_report(struct vfctl_ctx *ctx, struct found *f)
 {
 	bool over = false;
@@ -326,7 +326,7 @@ int search_advise(struct vfctl_ctx *ctx, struct report *report)
 
 		r = copy ? report_advice(ctx, report, copy) : ctx_oom(ctx);
 	}
-	f->result = NULL; /* the report's */
+	f->result = NULL; /* it belongs to the report */
 	vfctl_search_free(&f->shown);
 	return r;
 }

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Both ends before a run: what is there, what will change, and settings and tunnels of a configuration. */
+/*
+ * Both ends before a run: the present state, the planned changes, and the settings and tunnels of a
+ * configuration.
+ */
+#include "bench/outer.h"
 #include "bench/run.h"
 
 #include <errno.h>
@@ -22,7 +26,7 @@ unsigned bench_number_of(const struct bench *b, const struct bench_plan_configur
 	return (unsigned)(c - b->plan->configurations);
 }
 
-/* ---- before anything is measured ---- */
+/* ---- before measuring ---- */
 
 static bool plan_uses_rdma(const struct bench *b)
 {
@@ -37,24 +41,32 @@ static const char *server_program(const struct tool *tool)
 	return str_eq(tool->name, "netperf") ? "netserver" : tool->name;
 }
 
-static int look_at_tool(struct bench *b, const struct tool *tool, const char *command,
+static int look_at_tool(struct bench *b, const struct bench_plan_test *t,
 	const struct bench_plan_configuration *c)
 {
 	static const char *const none[2] = {NULL};
 	struct place *client = &bench_end_of(b, c->client)->place;
 	struct place *server = &bench_end_of(b, c->server)->place;
-	const char *program = command ? command : tool->name;
-	int r = survey_tool(&b->survey, client, program, tool->package, tool->version, true);
+	const struct tool *tool = tool_find(t->tool);
+	const char *program = t->command ? t->command[0] : tool->name;
+	const char *other = t->server_command ? t->server_command[0] : t->command ? NULL
+		: server_program(tool);
+	bool osu = tool->parser == BENCH_OSU;
+	int r = osu ? survey_osu(&b->survey, client, program, true)
+		: survey_tool(&b->survey, client, program, tool->package, tool->version, true);
 
-	if (r == 0 && tool->parser == BENCH_OSU)
-		r = survey_tool(&b->survey, client, "mpirun", "openmpi-bin", none, true);
-	if (r == 0 && tool->server)
-		r = survey_tool(&b->survey, server, server_program(tool), tool->package, tool->version,
-			true);
+	/* mpirun starts it there, too. */
+	if (r == 0 && osu && server->end->where == ENDPOINT_SSH)
+		r = survey_osu(&b->survey, server, program, false);
+	if (r == 0 && osu)
+		r = survey_tool(&b->survey, client, t->launcher ? t->launcher[0] : "mpirun", "openmpi-bin",
+			none, true);
+	if (r == 0 && tool->server && other)
+		r = survey_tool(&b->survey, server, other, tool->package, tool->version, true);
 	return r;
 }
 
-/* RDMA goes by the card itself; a program of the user's may go anywhere. */
+/* RDMA uses the card directly; a program of the user may use any path. */
 static int look_at_paths(struct bench *b)
 {
 	bool by_kernel = false;
@@ -78,12 +90,14 @@ static int look_at_tools(struct bench *b)
 
 		threads |= t->threads.count > 1;
 		for (size_t k = 0; k < b->plan->configuration_count && r == 0; k++)
-			r = look_at_tool(b, tool_find(t->tool), t->command ? t->command[0] : NULL,
-				&b->plan->configurations[k]);
+			r = look_at_tool(b, t, &b->plan->configurations[k]);
 	}
 	if (r == 0)
 		r = look_at_paths(b);
-	return r < 0 ? r : survey_pairs(&b->survey, b->ctx, threads);
+	if (r == 0)
+		r = survey_pairs(&b->survey, b->ctx, threads);
+	/* A search decides itself how many trials it makes. */
+	return r < 0 || b->searches ? r : survey_trials(&b->survey, b->ctx, b->plan, b->quick);
 }
 
 static int look_at_end(struct bench *b, struct bench_end *e)
@@ -93,11 +107,12 @@ static int look_at_end(struct bench *b, struct bench_end *e)
 	if (r < 0)
 		return r;
 	e->open = true;
-	ctx_doing(b->ctx, "looking at endpoint %s", e->place.end->name);
+	ctx_progress(b->ctx, "reading endpoint %s", e->place.end->name);
 	r = survey_place(&b->survey, &e->place, plan_uses_rdma(b));
 	if (r == 0 && e->names && !survey_failed(&b->survey))
 		r = settings_read(&e->place, e->place.end->device, e->names, &e->original);
-	return ctx_blame(b->ctx, r < 0 ? ctx_prefix(b->ctx, r, "endpoint %s", e->place.end->name) : 0);
+	return ctx_mark_usage_error(b->ctx, r < 0 ? ctx_prefix(b->ctx, r, "endpoint %s",
+		e->place.end->name) : 0);
 }
 
 int bench_look(struct bench *b)
@@ -107,10 +122,13 @@ int bench_look(struct bench *b)
 	for (size_t i = 0; i < b->plan->endpoint_count && r == 0; i++)
 		if (b->ends[i].used)
 			r = look_at_end(b, &b->ends[i]);
+	for (size_t i = 0; i < b->plan->endpoint_count && r == 0 && !survey_failed(&b->survey); i++)
+		if (b->ends[i].open)
+			r = bench_find_outers(b, i);
 	return r < 0 ? r : look_at_tools(b);
 }
 
-/* ---- what will be changed ---- */
+/* ---- planned changes ---- */
 
 static int add_tunnel(const struct bench *b, const struct bench_plan_configuration *c,
 	struct steps *s)
@@ -124,7 +142,7 @@ static int add_tunnel(const struct bench *b, const struct bench_plan_configurati
 		if (!target)
 			return ctx_oom(b->ctx);
 		step_add_op(s, &op_bench_tunnel, SETTINGS_MEASURED, TUNNEL_NONE, target,
-			"%s: WireGuard with an MTU of %u, while it is measured", ends[i]->name,
+			"%s: WireGuard with an MTU of %u during the measurement", ends[i]->name,
 			c->wireguard_mtu);
 	}
 	return 0;
@@ -143,12 +161,15 @@ int bench_steps(const struct bench *b, struct steps *ret)
 		if (!target)
 			return ctx_oom(b->ctx);
 		step_add_op(ret, &op_bench_settings, SETTINGS_MEASURED, e->original, target,
-			"%s: %s changes while it is measured, and then has %s again", e->place.end->name,
+			"%s: %s changes during the measurement and is then restored to "
+			"%s", e->place.end->name,
 			e->place.end->device, e->original);
 	}
 	for (size_t i = 0; i < b->plan->configuration_count && r == 0; i++)
 		if (b->plan->configurations[i].wireguard_mtu)
 			r = add_tunnel(b, &b->plan->configurations[i], ret);
+	if (r == 0)
+		r = bench_outer_steps(b, ret);
 	return r < 0 ? r : ret->failed ? ctx_oom(b->ctx) : 0;
 }
 
@@ -162,7 +183,7 @@ static const char *value_of(const struct bench_plan_settings *s, const char *nam
 	return NULL;
 }
 
-/* "name=value" of @text, what was there before. */
+/* Find the original "name=value" in @text. */
 static char *original_of(const char *text, const char *name)
 {
 	size_t len = strlen(name);
@@ -196,7 +217,7 @@ static int wanted(const struct bench *b, const struct bench_end *e,
 	return *ret ? 0 : ctx_oom(b->ctx);
 }
 
-/* Of the settings only what differs from what is there. */
+/* The settings that differ from the present ones. */
 static int differing(const struct bench *b, const struct bench_end *e, const char *want, char **ret)
 {
 	_buf_ struct buf out = {0};
@@ -212,7 +233,10 @@ static int differing(const struct bench *b, const struct bench_end *e, const cha
 	return *ret ? 0 : ctx_oom(b->ctx);
 }
 
-/* What it has. Another program, or a person, may have set it since the last run. */
+/*
+ * Read the present settings: another program, or a person, may have changed them since the last
+ * run.
+ */
 static int take_now(struct bench *b, struct bench_end *e)
 {
 	const char *device = e->place.end->device;
@@ -220,8 +244,9 @@ static int take_now(struct bench *b, struct bench_end *e)
 	int r = settings_read(&e->place, device, e->names, &seen);
 
 	if (r == 0 && e->now && !str_eq(seen, e->now))
-		log_warn(b->ctx, "endpoint %s: %s was left with %s and now has %s: another program set it "
-			"while it was measured, and the run before this may have met that; it is set again",
+		log_warn(b->ctx, "endpoint %s: vfctl set %s to %s, but it is now %s: another program "
+			"changed it during the measurement, which may have affected the previous run; "
+			"vfctl sets it again",
 			e->place.end->name, device, e->now, seen);
 	if (r == 0) {
 		free(e->now);
@@ -232,17 +257,20 @@ static int take_now(struct bench *b, struct bench_end *e)
 
 static int set_end(struct bench *b, struct bench_end *e, const struct bench_plan_configuration *c)
 {
-	_free_ char *want = NULL, *difference = NULL;
+	_free_ char *want = NULL, *difference = NULL, *mtu = NULL;
 	int r;
 
 	r = take_now(b, e);
 	if (r == 0)
 		r = wanted(b, e, c, &want);
+	mtu = r == 0 ? original_of(want, "mtu") : NULL;
+	if (mtu)
+		r = bench_set_outers(b, (size_t)(e - b->ends), mtu);
 	if (r == 0)
 		r = differing(b, e, want, &difference);
 	if (r == 0 && *difference)
 		r = settings_write(&e->place, e->place.end->device, difference);
-	/* Of what is refused a part may have been set. */
+	/* A part of the rejected settings may have been applied. */
 	free(steal(e->now));
 	if (r < 0)
 		return ctx_prefix(b->ctx, r, "configuration %s, endpoint %s", c->name,
@@ -251,7 +279,9 @@ static int set_end(struct bench *b, struct bench_end *e, const struct bench_plan
 	return 0;
 }
 
-/* Of one interface that has two names in the plan, that which is measured now is set. */
+/*
+ * If one interface has two names in the plan, only the name that is being measured is configured.
+ */
 static bool is_other_name(const struct bench *b, const struct bench_end *e,
 	const struct bench_plan_configuration *c)
 {
@@ -284,6 +314,27 @@ int bench_set_all(struct bench *b, const struct bench_plan_configuration *c)
 			r = set_end(b, e, c);
 	}
 	return r;
+}
+
+int bench_explain(struct bench *b, const struct bench_plan_configuration *c, const char *dir, int error)
+{
+	const char *const names[] = {c->client, c->server};
+	_free_ char *message = strdup(vfctl_ctx_error(b->ctx));
+	char where[300];
+
+	if (!message)
+		return ctx_oom(b->ctx);
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !b->ctx->cancelled; i++) {
+		struct place *p = &bench_end_of(b, names[i])->place;
+		const char *device = p->end->device;
+
+		if (device && settings_device_gone(p, device))
+			return ctx_fail(b->ctx, -ENODEV, "endpoint %s: interface %s has disappeared from %s; "
+				"check that its VF is attached and its driver is loaded (ip link), then "
+				"continue with: vfctl %s --resume %s", names[i], device,
+				place_describe(p, where), b->searches ? "tune search" : "bench run", dir);
+	}
+	return ctx_fail(b->ctx, error, "%s", message);
 }
 
 int bench_make_tunnels(struct bench *b)

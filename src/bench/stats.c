@@ -8,7 +8,7 @@
 
 #define FEW 64
 #define DIGIT_BITS 11
-#define DIGITS 6 /* of 11 bits make 64 */
+#define DIGITS 6 /* with 11 bits each for 64 bits */
 
 static void sort_few(double *v, size_t count)
 {
@@ -22,7 +22,9 @@ static void sort_few(double *v, size_t count)
 	}
 }
 
-/* Bits in the order of the values: of negative ones all are turned, of others the sign. */
+/*
+ * Bits that sort like the values: of negative values all bits are inverted, of others the sign bit.
+ */
 static uint64_t key_of(double value)
 {
 	uint64_t bits;
@@ -40,7 +42,7 @@ static double value_of(uint64_t key)
 	return value;
 }
 
-/* One digit: false when it is the same in all, and nothing was moved. */
+/* Sort by one digit: false if it is the same in all values, and nothing was moved. */
 static bool sort_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned digit)
 {
 	uint32_t starts[1 << DIGIT_BITS] = {0};
@@ -98,10 +100,10 @@ double quantile_sorted(const double *sorted, size_t count, double p)
 
 	if (!count)
 		return NAN;
-	/* Between two equal ones nothing is to be rounded. */
+	/* Between two equal values, rounding must not change the result. */
 	if (part <= 0 || low + 1 >= count || sorted[low] == sorted[low + 1])
 		return sorted[low];
-	/* Not low + part * (high - low): the difference of two huge ones is inf. */
+	/* Not low + part * (high - low), because the difference of two huge values is inf. */
 	return (1 - part) * sorted[low] + part * sorted[low + 1];
 }
 
@@ -129,7 +131,7 @@ double median_of(const double *v, size_t count)
 
 /* ---- the samples of one run ---- */
 
-/* Divided before it is added up: the sum of huge values may be none. */
+/* Each value is divided before it is added, because the sum of huge values may overflow. */
 static double mean_of(const double *v, size_t count)
 {
 	double mean = 0, rest = 0;

@@ -5,20 +5,20 @@
 #include "base/ctx.h"
 
 /*
- * Statistics over trials. All take finite values and leave them as they are; what is not finite
- * is -EDOM. None looks anything up but what it is given: the same values give the same answer.
+ * Statistics over trials. All functions take finite values and do not change them; other values
+ * give -EDOM. They depend only on their arguments: the same values give the same result.
  */
 
-/* Ascending, stable in time: some 20 ns a value. -ENOMEM. */
+/* Sort in ascending order, in stable time: about 20 ns per value. -ENOMEM. */
 int sort_doubles(double *v, size_t count);
 /*
- * Quantile @p (0..1) of ascending values: linear between the two next to rank (count - 1) p,
- * Hyndman and Fan's type 7, which R and NumPy use. NAN of none.
+ * Quantile @p (0..1) of ascending values: linear interpolation around rank (count - 1) p, Hyndman
+ * and Fan's type 7, which R and NumPy use. NAN without values.
  */
 double quantile_sorted(const double *sorted, size_t count, double p);
-double median_of(const double *v, size_t count); /* NAN: none, or out of memory */
+double median_of(const double *v, size_t count); /* NAN: no values, or memory is exhausted */
 
-/* Of the samples of one run. @stdev: n - 1; NAN of one. */
+/* The samples of one run. @stdev: with n - 1; NAN for one sample. */
 struct sample_summary {
 	double min, mean, p50, p90, p95, p99, p99_9, max, stdev;
 };
@@ -27,55 +27,80 @@ int sample_summary(const double *v, size_t count, struct sample_summary *ret);
 /* ---- over trials ---- */
 
 struct interval {
-	double low, high; /* NAN: of one value there is none */
+	double low, high; /* NAN for a single value */
 };
 
 /*
- * Where the median would lie had other trials been made: percentiles of the medians of 10,000
- * resamples. @seed decides them all.
+ * Where the median would be with other trials: percentiles of the medians of 10,000 resamples,
+ * which depend only on @seed.
  */
 int bootstrap_median(struct vfctl_ctx *ctx, const double *v, size_t count, double confidence,
 	uint64_t seed, struct interval *ret);
 
-/* What two configurations differ by, second minus first. */
+/* The difference between two configurations, second minus first. */
 struct difference {
-	double p;	 /* two-sided, of the rank test; 1 where all are equal */
-	double p_t;	 /* of the t-test (paired, else Welch's); NAN: not defined, nothing varies */
-	double statistic; /* V of Wilcoxon, W of Mann and Whitney, as R has them */
+	double p;	 /* two-sided, of the rank test; 1 if all values are equal */
+	double p_t;	 /* t-test (paired, else Welch's); NAN: not defined, because nothing varies */
+	double statistic; /* V of Wilcoxon, W of Mann and Whitney, as in R */
 	double shift;	 /* Hodges and Lehmann: the median difference */
 	struct interval shift_interval;
 	double effect;	 /* rank-biserial correlation: -1 all smaller, 1 all larger */
-	double d_z;	 /* Cohen's, of pairs; NAN: not paired, or nothing varies */
+	double d_z;	 /* Cohen's, for pairs; NAN: not paired, or nothing varies */
 	bool paired, exact;
 	size_t n, m; /* values in each (paired: pairs) */
 };
-/* Wilcoxon's signed ranks; exact below 50 pairs without ties and zeros, as R. */
+/* Wilcoxon's signed ranks without zeros; exact below 50 of them, also with ties. */
 int compare_paired(struct vfctl_ctx *ctx, const double *first, const double *second, size_t count,
 	double confidence, struct difference *ret);
-/* Mann and Whitney; exact below 50 values each without ties, as R. */
+/* Mann and Whitney's test; exact below 50 values each, also with ties. */
 int compare_unpaired(struct vfctl_ctx *ctx, const double *first, size_t n, const double *second,
 	size_t m, double confidence, struct difference *ret);
 
-/* How often each sum of ranks comes by chance; kept, as it is asked for again. Zeroed: none yet. */
+/* The frequency of each sum of ranks by chance, cached for repeated use. Zeroed: empty. */
 struct rank_sums {
 	size_t n, m;
 	double *chances;
 };
 void rank_sums_clear(struct rank_sums *s);
 /*
- * One-sided: the chance that of all pairs (one of each) the first is above the second in so many as
- * here, where both are drawn alike. Exact; equal ones count for the second, which never makes the
- * chance too small. What is half of the pairs or fewer is told as 1. -ENOMEM.
+ * One-sided: the probability that, of all pairs with one value of each, the first is above the
+ * second in at least as many as here, if both have the same distribution. Exact; equal values count
+ * for the second one, so the probability is never too small. For half of the pairs or fewer the
+ * result is 1. -ENOMEM.
  */
 int chance_of_above(const double *first, size_t n, const double *second, size_t m,
 	struct rank_sums *io, double *ret);
 
-/* Holm's step-down over @count p-values, in place; NAN are passed over. -ENOMEM. */
-int holm(double *p, size_t count);
+/* One of several comparisons that use the same trials. */
+struct joint {
+	const double *first, *second; /* paired: @n each, in the same order; else @n and @m */
+	const unsigned *trials;	      /* paired: the number of the trial of each pair */
+	size_t n, m;
+	bool paired;
+};
 /*
- * Trials that each configuration needs for the rank test to get below @alpha at all, when
- * @comparisons are made.
+ * Adjusted p-values, two-sided, of t statistics: the probability that any of the remaining
+ * comparisons reaches this one's statistic if nothing differs (Westfall and Young's step-down
+ * maxT). Pairs of one trial exchange their values together in all comparisons; for others the order
+ * of all values is permuted, in the same way for all. All signs or orders are counted up to 20,000;
+ * else 9,999 are drawn from @seed, or up to 999,999 for a small @alpha.
+ * @ret_p  @count values. -ENOMEM.
  */
-unsigned trials_needed(bool paired, double alpha, size_t comparisons);
+int joint_p(struct vfctl_ctx *ctx, const struct joint *of, size_t count, double alpha, uint64_t seed,
+	double *ret_p);
+/*
+ * The difference, as a fraction of the first value, that a paired test with @planned trials shows in
+ * four of five cases (80 % power), from the logarithms of the ratios of the first @count pairs.
+ * @alpha is that of one comparison. Source: Cohen, Statistical Power Analysis, 2.4, with the t
+ * distribution for both quantiles. NAN with fewer than 3 pairs. After gsl_bind().
+ */
+double detectable(const double *log_ratios, size_t count, unsigned planned, double alpha);
+/*
+ * The same in standard deviations: of the differences of @n pairs (Cohen's d_z), or of the values if @n
+ * values were compared with @m others (Cohen's d). NAN if there are too few. After gsl_bind().
+ */
+double detectable_d(bool paired, size_t n, size_t m, double alpha);
+/* Number of trials for each configuration with which a rank test can fall below @alpha at all. */
+unsigned trials_needed(bool paired, double alpha);
 
 #endif

@@ -9,16 +9,16 @@
 #include "base/sonames.h"
 
 #define SYMBOLS(each) \
-	each(gsl_cdf_tdist_Q) each(gsl_cdf_ugaussian_Pinv) each(gsl_cdf_ugaussian_Q) \
-	each(gsl_rng_alloc) each(gsl_rng_free) each(gsl_rng_set) each(gsl_rng_uniform_int) \
-	each(gsl_set_error_handler_off) each(gsl_rng_mt19937)
+	each(gsl_cdf_tdist_Q) each(gsl_cdf_tdist_Qinv) each(gsl_cdf_ugaussian_Pinv) \
+	each(gsl_cdf_ugaussian_Q) each(gsl_rng_alloc) each(gsl_rng_free) each(gsl_rng_set) \
+	each(gsl_rng_uniform_int) each(gsl_set_error_handler_off) each(gsl_rng_mt19937)
 DL_SYMBOLS(symbols, SYMBOLS);
 
 int gsl_bind(struct vfctl_ctx *ctx)
 {
 	/*
-	 * GSL 2.7 and 2.8 have these functions with the same types: a build of Debian 12 runs on
-	 * Debian 13, and the other way round.
+	 * GSL 2.7 and 2.8 have these functions with the same types: a build for Debian 12 runs on
+	 * Debian 13, and vice versa.
 	 */
 	static const char *const sonames[] = {SONAME_GSL, "libgsl.so.27", "libgsl.so.28"};
 	int r = -ENOPKG;
@@ -29,7 +29,7 @@ int gsl_bind(struct vfctl_ctx *ctx)
 	}
 	if (r < 0)
 		return ctx_prefix(ctx, r, "statistics need GSL (package libgsl27 or libgsl28)");
-	sym_gsl_set_error_handler_off(); /* by default it ends the program */
+	sym_gsl_set_error_handler_off(); /* by default it aborts the program */
 	return 0;
 }
 
@@ -46,6 +46,11 @@ double gsl_normal_quantile(double p)
 double gsl_t_tail(double t, double freedom)
 {
 	return sym_gsl_cdf_tdist_Q(t, freedom);
+}
+
+double gsl_t_quantile(double p, double freedom)
+{
+	return sym_gsl_cdf_tdist_Qinv(p, freedom);
 }
 
 struct gsl_random *gsl_random_new(uint64_t seed)

@@ -47,7 +47,7 @@ bool span_word(struct span *io_rest, struct span *ret)
 	return ret->p < ret->end;
 }
 
-/* A separator at the end of the text has no field behind it: *@ret is empty then. */
+/* There is no field after a separator at the end of the text: *@ret is then empty. */
 bool span_field(struct span *io_rest, char separator, struct span *ret)
 {
 	const char *end;
@@ -115,10 +115,10 @@ void span_copy(struct span s, char *dst, size_t size)
 	dst[len] = '\0';
 }
 
-/* ---- figures ---- */
+/* ---- numbers ---- */
 
-#define POWERS 23   /* those of ten that a double holds exactly */
-#define DIGITS_MAX 15 /* whole numbers of so many it holds exactly */
+#define POWERS 23   /* powers of ten that a double represents exactly */
+#define DIGITS_MAX 15 /* number of digits of integers that it represents exactly */
 
 static const double powers[POWERS] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
 	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -129,8 +129,8 @@ static bool is_digit(char c)
 }
 
 /*
- * Plain digits with a point: both operands of the division are exact, so its result is the
- * double nearest to the text, as that of strtod().
+ * Plain digits with a point: both operands of the division are exact, so the result is the double
+ * nearest to the text, as with strtod().
  */
 static bool read_plain(struct span s, double *ret)
 {
@@ -159,7 +159,7 @@ static bool read_plain(struct span s, double *ret)
 	return true;
 }
 
-/* In the C locale, whatever the program's is. */
+/* Use the C locale, whatever the program's locale is. */
 static int read_any(const char *text, double *ret)
 {
 	locale_t c = newlocale(LC_ALL_MASK, "C", NULL);
@@ -183,7 +183,7 @@ static bool is_group(const char *p)
 	return is_digit(p[0]) && is_digit(p[1]) && is_digit(p[2]) && !is_digit(p[3]);
 }
 
-/* Take the commas out of it, or make the only one a point. */
+/* Remove the commas, or change the only one to a point. */
 static int settle_commas(char *text)
 {
 	char *first = strchr(text, ','), *last = strrchr(text, ','), *out = text;
@@ -219,7 +219,7 @@ int number_read(struct span s, double *ret)
 	if (span_len(s) >= sizeof(text) || !span_len(s))
 		return -EBADMSG;
 	span_copy(s, text, sizeof(text));
-	/* strtod() also takes hexadecimal and leading blanks. */
+	/* strtod() also accepts hexadecimal numbers and leading spaces. */
 	if (strlen(text) != span_len(s) || strpbrk(text, "xX \t"))
 		return -EBADMSG;
 	r = settle_commas(text);

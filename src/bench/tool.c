@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The programs that measure: how each is called, as server and as client. What they print is read
- * in parse_*.c. Versions and their differences: perftest 4.5 to 26.01, iperf3 3.12 and 3.18 (a
- * thread for each stream only from 3.16), iperf 2.1.8, sockperf 3.7, qperf 0.4.11, netperf 2.7.
+ * The programs that measure: their arguments as server and as client. parse_*.c parses their
+ * output. Versions and their differences: perftest 4.5 to 26.01, iperf3 3.12 and 3.18 (a thread for
+ * each stream only from 3.16), iperf 2.1.8, sockperf 3.7, qperf 0.4.11, netperf 2.7.
  */
 #include "bench/tool.h"
 
@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void add_options(struct argv *a, const struct tool_run *run)
+void tool_add_options(struct argv *a, const struct tool_run *run)
 {
 	for (size_t i = 0; run->test->options && run->test->options[i]; i++)
 		argv_add(a, "%s", run->test->options[i]);
@@ -35,8 +35,9 @@ static bool is_bandwidth(const char *program)
 }
 
 /*
- * Both sides get the same arguments. -F: a changing CPU frequency is a warning of ours, no reason to
- * stop. Inlining is made equal by the plan's "inline": a VF may have none (as the paper's had).
+ * Both sides get the same arguments. -F: vfctl itself warns about a changing CPU frequency, which
+ * need not stop the test. The plan's "inline" makes inlining equal: a VF may not support it (as in
+ * the paper).
  */
 static void add_perftest(struct argv *a, const struct tool_run *run,
 	const struct endpoint *end)
@@ -55,15 +56,19 @@ static void add_perftest(struct argv *a, const struct tool_run *run,
 		argv_add(a, "-x");
 		argv_add(a, "%u", end->gid_index);
 	}
+	if (end->ib_port) {
+		argv_add(a, "-i");
+		argv_add(a, "%u", end->ib_port);
+	}
 	if (t->all_sizes)
 		argv_add(a, "-a");
 	if (run->size) {
 		argv_add(a, "-s");
 		argv_add(a, "%" PRIu64, run->size);
 	}
-	if (t->iterations) {
+	if (run->iterations) {
 		argv_add(a, "-n");
-		argv_add(a, "%" PRIu64, t->iterations);
+		argv_add(a, "%" PRIu64, run->iterations);
 	}
 	if (t->duration_s) {
 		argv_add(a, "-D");
@@ -85,7 +90,7 @@ static void add_perftest(struct argv *a, const struct tool_run *run,
 		argv_add(a, "--report_gbits");
 	else if (t->raw_samples)
 		argv_add(a, "-U");
-	add_options(a, run);
+	tool_add_options(a, run);
 }
 
 static void perftest_server(struct argv *a, const struct tool_run *run)
@@ -101,7 +106,7 @@ static void perftest_client(struct argv *a, const struct tool_run *run)
 
 /* ---- iperf3 ---- */
 
-/* As both iperfs are told it. */
+/* The options that both iperfs share. */
 static void add_load(struct argv *a, const struct tool_run *run)
 {
 	argv_add(a, "-t");
@@ -120,7 +125,7 @@ static void iperf3_server(struct argv *a, const struct tool_run *run)
 {
 	argv_add(a, "iperf3");
 	argv_add(a, "-s");
-	argv_add(a, "-1"); /* one client, then it ends */
+	argv_add(a, "-1"); /* it ends after one client */
 	argv_add(a, "-p");
 	argv_add(a, "%u", run->port);
 }
@@ -139,13 +144,13 @@ static void iperf3_client(struct argv *a, const struct tool_run *run)
 	if (t->udp) {
 		argv_add(a, "-u");
 		argv_add(a, "-b");
-		argv_add(a, "0"); /* as fast as it goes; its usual is 1 Mbit/s */
+		argv_add(a, "0"); /* as fast as possible; the default is 1 Mbit/s */
 	}
 	if (is_reverse(run))
 		argv_add(a, "-R");
 	if (is_both(run))
 		argv_add(a, "--bidir");
-	add_options(a, run);
+	tool_add_options(a, run);
 }
 
 /* ---- iperf 2 ---- */
@@ -176,7 +181,9 @@ static void iperf_client(struct argv *a, const struct tool_run *run)
 		argv_add(a, "-u");
 	if (is_reverse(run))
 		argv_add(a, "-R");
-	add_options(a, run);
+	if (is_both(run))
+		argv_add(a, "--full-duplex");
+	tool_add_options(a, run);
 }
 
 /* ---- sockperf ---- */
@@ -209,12 +216,12 @@ static void sockperf_client(struct argv *a, const struct tool_run *run)
 		argv_add(a, "-m");
 		argv_add(a, "%" PRIu64, run->size);
 	}
-	/* The times of each message, on standard output behind the summary. */
+	/* The times of each message, on standard output after the summary. */
 	if (t->raw_samples) {
 		argv_add(a, "--full-log");
 		argv_add(a, "/dev/stdout");
 	}
-	add_options(a, run);
+	tool_add_options(a, run);
 }
 
 /* ---- qperf ---- */
@@ -234,14 +241,14 @@ static void qperf_client(struct argv *a, const struct tool_run *run)
 	argv_add(a, "%s", run->address);
 	argv_add(a, "-lp");
 	argv_add(a, "%u", run->port);
-	argv_add(a, "-uu"); /* numbers in one unit */
+	argv_add(a, "-uu"); /* numbers in a fixed unit */
 	argv_add(a, "-t");
 	argv_add(a, "%u", t->duration_s ? t->duration_s : 2);
 	if (run->size) {
 		argv_add(a, "-m");
 		argv_add(a, "%" PRIu64, run->size);
 	}
-	add_options(a, run);
+	tool_add_options(a, run);
 	argv_add(a, "%s", t->mode ? t->mode : t->udp ? "udp_lat" : "tcp_lat");
 }
 
@@ -250,7 +257,7 @@ static void qperf_client(struct argv *a, const struct tool_run *run)
 static void netperf_server(struct argv *a, const struct tool_run *run)
 {
 	argv_add(a, "netserver");
-	argv_add(a, "-D"); /* stays in the foreground */
+	argv_add(a, "-D"); /* stay in the foreground */
 	argv_add(a, "-p");
 	argv_add(a, "%u", run->port);
 }
@@ -299,62 +306,25 @@ static void netperf_client(struct argv *a, const struct tool_run *run)
 	argv_add(a, "-o");
 	argv_add(a, "THROUGHPUT,THROUGHPUT_UNITS,MIN_LATENCY,P50_LATENCY,P90_LATENCY,P99_LATENCY,"
 		    "MAX_LATENCY,MEAN_LATENCY,STDDEV_LATENCY,LOCAL_CPU_UTIL,REMOTE_CPU_UTIL");
-	add_options(a, run);
+	tool_add_options(a, run);
 }
 
-/* ---- OSU: mpirun starts both ends ---- */
-
-/* mpirun takes a host's name alone: user and port are for ~/.ssh/config. */
-static void add_hosts(struct argv *a, const struct tool_run *run)
-{
-	const char *host = run->server->where == ENDPOINT_SSH ? run->server->at : run->address;
-	bool uri = host && str_starts(host, "ssh://"); /* ssh://[USER@]HOST:PORT */
-	const char *user;
-
-	if (!host)
-		return;
-	host += uri ? strlen("ssh://") : 0;
-	user = strchr(host, '@');
-	host = user ? user + 1 : host;
-	argv_add(a, "--host");
-	argv_add(a, "localhost,%.*s", (int)(uri ? strcspn(host, ":") : strlen(host)), host);
-}
-
-static void osu_client(struct argv *a, const struct tool_run *run)
-{
-	const struct bench_plan_test *t = run->test;
-
-	argv_add(a, "mpirun");
-	argv_add(a, "-np");
-	argv_add(a, "%" PRIu64, run->threads > 1 ? run->threads : 2);
-	add_hosts(a, run);
-	add_options(a, run);
-	argv_add(a, "%s", t->tool);
-	if (run->size) {
-		argv_add(a, "-m");
-		argv_add(a, "%" PRIu64 ":%" PRIu64, run->size, run->size);
-	}
-	if (t->iterations) {
-		argv_add(a, "-i");
-		argv_add(a, "%" PRIu64, t->iterations);
-	}
-}
-
-/* ---- the user's own ---- */
+/* ---- commands of the user ---- */
 
 static bool is_variable(const char *at, const char *name)
 {
 	return str_starts(at, name);
 }
 
-/* {address} {port} {size} {threads} {device} in its words stand for those of the run. */
-static void add_filled(struct argv *a, const char *word, const struct tool_run *run)
+/* Replace {address} {port} {size} {threads} and {device}, which is @end's, in its words. */
+static void add_filled(struct argv *a, const char *word, const struct tool_run *run,
+	const struct endpoint *end)
 {
 	const struct {
 		const char *name;
 		const char *text;
 		uint64_t number;
-	} values[] = {{"{address}", run->address, 0}, {"{device}", run->client->device, 0},
+	} values[] = {{"{address}", run->address, 0}, {"{device}", end->device, 0},
 		{"{port}", NULL, run->port}, {"{size}", NULL, run->size},
 		{"{threads}", NULL, run->threads}};
 	_buf_ struct buf out = {0};
@@ -381,7 +351,13 @@ static void add_filled(struct argv *a, const char *word, const struct tool_run *
 static void command_client(struct argv *a, const struct tool_run *run)
 {
 	for (size_t i = 0; run->test->command[i]; i++)
-		add_filled(a, run->test->command[i], run);
+		add_filled(a, run->test->command[i], run, run->client);
+}
+
+static void command_server(struct argv *a, const struct tool_run *run)
+{
+	for (size_t i = 0; run->test->server_command && run->test->server_command[i]; i++)
+		add_filled(a, run->test->server_command[i], run, run->server);
 }
 
 /* ---- the table ---- */
@@ -390,8 +366,11 @@ static void command_client(struct argv *a, const struct tool_run *run)
 #define THROUGHPUT .goal = "throughput", .higher_is_better = true
 #define PERFTEST .parser = BENCH_PERFTEST, .package = "perftest", .port = 18515,        \
 	.version = {"--version"}, .server = perftest_server, .client = perftest_client
-#define RDMA_ALL (TOOL_RDMA | TOOL_SIZE | TOOL_ITERATIONS | TOOL_DURATION)
-#define OSU .parser = BENCH_OSU, .can = TOOL_SIZE | TOOL_ITERATIONS, .client = osu_client
+#define RDMA_ALL (TOOL_RDMA | TOOL_ALL_SIZES | TOOL_SIZE | TOOL_ITERATIONS | TOOL_DURATION)
+#define OSU .parser = BENCH_OSU, .client = osu_client
+#define OSU_PAIR OSU, .can = TOOL_SIZE | TOOL_ALL_SIZES | TOOL_ITERATIONS
+/* Threads are processes, half of them on each end. */
+#define OSU_ALL OSU_PAIR | TOOL_THREADS, .goal = "mean"
 
 static const struct tool tools[] = {
 	{"ib_write_lat", PERFTEST, LATENCY, .can = RDMA_ALL},
@@ -407,7 +386,7 @@ static const struct tool tools[] = {
 		.can = TOOL_SIZE | TOOL_THREADS | TOOL_REVERSE | TOOL_BOTH | TOOL_DURATION | TOOL_UDP,
 		.server = iperf3_server, .client = iperf3_client},
 	{"iperf", BENCH_IPERF2, "iperf", THROUGHPUT, .port = 5001, .version = {"--version"},
-		.can = TOOL_SIZE | TOOL_THREADS | TOOL_REVERSE | TOOL_DURATION | TOOL_UDP,
+		.can = TOOL_SIZE | TOOL_THREADS | TOOL_REVERSE | TOOL_BOTH | TOOL_DURATION | TOOL_UDP,
 		.udp_server = true, .server = iperf_server, .client = iperf_client},
 	{"sockperf", BENCH_SOCKPERF, "sockperf", LATENCY, .port = 11111, .version = {"--version"},
 		.can = TOOL_SIZE | TOOL_DURATION | TOOL_UDP, .udp_server = true,
@@ -418,16 +397,16 @@ static const struct tool tools[] = {
 	{"netperf", BENCH_NETPERF, "netperf", LATENCY, .port = 12865, .version = {"-V"},
 		.can = TOOL_SIZE | TOOL_DURATION | TOOL_UDP,
 		.server = netperf_server, .client = netperf_client},
-	{"osu_latency", OSU, .goal = "mean"},
-	{"osu_bw", OSU, THROUGHPUT},
-	{"osu_bibw", OSU, THROUGHPUT},
-	{"osu_barrier", OSU, .goal = "mean"},
-	{"osu_bcast", OSU, .goal = "mean"},
-	{"osu_allreduce", OSU, .goal = "mean"},
-	{"osu_allgather", OSU, .goal = "mean"},
-	{"osu_alltoall", OSU, .goal = "mean"},
-	{"command", BENCH_COMMAND, .goal = "value", .client = command_client,
-		.can = TOOL_SIZE | TOOL_THREADS | TOOL_DURATION},
+	{"osu_latency", OSU_PAIR, .goal = "mean"},
+	{"osu_bw", OSU_PAIR, THROUGHPUT},
+	{"osu_bibw", OSU_PAIR, THROUGHPUT},
+	{"osu_barrier", OSU, .can = TOOL_ITERATIONS | TOOL_THREADS, .goal = "mean"},
+	{"osu_bcast", OSU_ALL},
+	{"osu_allreduce", OSU_ALL},
+	{"osu_allgather", OSU_ALL},
+	{"osu_alltoall", OSU_ALL},
+	{"command", BENCH_COMMAND, .goal = "value", .udp_server = true, .server = command_server,
+		.client = command_client, .can = TOOL_SIZE | TOOL_THREADS | TOOL_DURATION | TOOL_UDP},
 };
 
 const struct tool *tool_find(const char *name)
@@ -438,7 +417,7 @@ const struct tool *tool_find(const char *name)
 	return NULL;
 }
 
-/* Of tools that measure the one or the other, by what they are asked. */
+/* For tools that measure either: depends on the requested test. */
 static bool measures_throughput(const struct tool *tool, const struct bench_plan_test *test)
 {
 	if (tool->parser == BENCH_QPERF)
@@ -484,7 +463,7 @@ static int check_direction(struct vfctl_ctx *ctx, const struct tool *tool, const
 						     : 0;
 
 	return (tool->can & need) == need ? 0
-		: ctx_mistake(ctx, -EINVAL, "%s cannot measure the direction '%s'; for reverse exchange "
+		: ctx_usage_error(ctx, -EINVAL, "%s cannot measure the direction '%s'; for reverse exchange "
 			"client and server", tool->name, direction);
 }
 
@@ -499,28 +478,28 @@ int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct benc
 		{TOOL_SIZE, test->sizes.count > 0, "size"},
 		{TOOL_THREADS, test->threads.count > 1 ||
 			(test->threads.count && test->threads.v[0] > 1), "threads"},
-		{TOOL_ITERATIONS, test->iterations > 0, "iterations"},
+		{TOOL_ITERATIONS, test->iterations.count > 0, "iterations"},
 		{TOOL_DURATION, test->duration_s > 0, "duration"},
 		{TOOL_UDP, test->udp, "transport: udp"},
-		{TOOL_RDMA, test->events || test->all_sizes || test->inline_bytes != UINT32_MAX,
-			"events, all-sizes and inline"},
+		{TOOL_ALL_SIZES, test->all_sizes, "all-sizes"},
+		{TOOL_RDMA, test->events || test->inline_bytes != UINT32_MAX, "events and inline"},
 	};
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].asked && !(tool->can & rows[i].need))
-			return ctx_mistake(ctx, -EINVAL, "test %s: %s does not take %s; remove the key",
+			return ctx_usage_error(ctx, -EINVAL, "test %s: %s does not take %s; remove the key",
 				test->name, tool->name, rows[i].key);
 	if (test->all_sizes && test->sizes.count)
-		return ctx_mistake(ctx, -EINVAL, "test %s: all-sizes measures every size; remove size",
+		return ctx_usage_error(ctx, -EINVAL, "test %s: all-sizes measures every size; remove size",
 			test->name);
 	for (size_t i = 0; test->directions && test->directions[i] && r == 0; i++)
 		r = check_direction(ctx, tool, test->directions[i]);
-	if (r == 0 && tool->server && !server->address)
-		r = ctx_mistake(ctx, -EINVAL, "endpoint %s has no address, and %s needs one to reach it; "
+	if (r == 0 && tool->server && (!test->command || test->server_command) && !server->address)
+		r = ctx_usage_error(ctx, -EINVAL, "endpoint %s has no address, and %s needs one to reach it; "
 			"write address: 10.0.0.2 there", server->name, tool->name);
 	if (r == 0 && tool->can & TOOL_RDMA && (!client->rdma || !server->rdma))
-		r = ctx_mistake(ctx, -EINVAL, "endpoint %s has no RDMA device; write rdma: mlx5_0 there "
+		r = ctx_usage_error(ctx, -EINVAL, "endpoint %s has no RDMA device; write rdma: mlx5_0 there "
 			"(rdma link shows them)", client->rdma ? server->name : client->name);
 	return r;
 }

@@ -11,41 +11,54 @@
 struct tool_run {
 	const struct bench_plan_test *test;
 	const struct endpoint *client, *server;
-	const char *address; /* of the server, as the client reaches it */
-	uint64_t size;	     /* 0: the tool's own */
+	const char *address; /* address of the server, from the client's point of view */
+	uint64_t size;	     /* 0: the tool's default */
 	uint64_t threads;    /* 1: one */
+	uint64_t iterations; /* 0: limited by duration */
 	const char *direction;
 	uint16_t port;
+	unsigned osu; /* OSU_..., what this version accepts; 0: not known */
 };
 
-/* What a tool can be asked for besides its usual. */
+/* Capabilities of a tool besides its default measurement. */
 enum { TOOL_SIZE = 1, TOOL_THREADS = 2, TOOL_REVERSE = 4, TOOL_BOTH = 8, TOOL_ITERATIONS = 16,
-	TOOL_DURATION = 32, TOOL_UDP = 64, TOOL_RDMA = 128 };
+	TOOL_DURATION = 32, TOOL_UDP = 64, TOOL_RDMA = 128, TOOL_ALL_SIZES = 256 };
 
 struct tool {
 	const char *name; /* the program, and its name in plans */
 	enum bench_tool parser;
-	const char *package;  /* of Debian; NULL: none has it */
-	const char *goal;     /* what is judged when the plan says nothing */
+	const char *package;  /* Debian package; NULL: there is none */
+	const char *goal;     /* the metric that is judged if the plan states none */
 	bool higher_is_better;
 	unsigned can;
-	uint16_t port;	      /* where its server listens; 0: it has none */
-	bool udp_server;      /* on UDP (also when the test's transport is TCP: false) */
-	const char *version[2]; /* arguments that make it tell its version; NULL: none do */
-	void (*server)(struct argv *a, const struct tool_run *run); /* NULL: there is none */
+	uint16_t port;	      /* port of its server; 0: it has none */
+	bool udp_server;      /* the server uses UDP (even if the transport of the test is TCP: false) */
+	const char *version[2]; /* arguments with which it prints its version; NULL: there are none */
+	void (*server)(struct argv *a, const struct tool_run *run); /* NULL if there is none */
 	void (*client)(struct argv *a, const struct tool_run *run);
 };
 
-/* NULL: there is none of that name. */
+/* Add the plan's own options. */
+void tool_add_options(struct argv *a, const struct tool_run *run);
+
+/* Options of an OSU program: -m, -m MIN:MAX, -f, -z, -z with a list. */
+enum { OSU_KNOWN = 1, OSU_SIZE = 2, OSU_RANGE = 4, OSU_FULL = 8, OSU_TAIL = 16, OSU_TAIL_LIST = 32 };
+/* Read the list that the program prints with -h; 0: it is not such a list. */
+unsigned osu_options(const char *usage);
+/* The version in "# OSU MPI Latency Test v7.4"; "": it has none. */
+void osu_version(const char *text, char *buf, size_t size);
+void osu_client(struct argv *a, const struct tool_run *run);
+
+/* NULL if there is none of that name. */
 const struct tool *tool_find(const char *name);
 const char *tool_goal(const struct tool *tool, const struct bench_plan_test *test);
 bool tool_higher_is_better(const struct tool *tool, const struct bench_plan_test *test);
-/* Can it do what the test asks for? -EINVAL with words. */
+/* Check whether the tool supports what the test requests. -EINVAL with a message. */
 int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct bench_plan_test *test,
 	const struct endpoint *client, const struct endpoint *server);
-/* Does its server listen on UDP for this test? */
+/* Whether its server listens on UDP for this test. */
 bool tool_listens_udp(const struct tool *tool, const struct bench_plan_test *test);
-/* The longest that the client takes by itself, seconds, as far as it is known. */
+/* The longest duration of the client, seconds, as far as it is known. */
 unsigned tool_seconds(const struct bench_plan_test *test);
 
 #endif

@@ -24,8 +24,8 @@ void bench_trial_clear(struct bench_trial *trial)
 /* ---- histogram ---- */
 
 /*
- * A double's exponent and the first bits of its fraction, as one number: the buckets need no
- * logarithm. Bucket 0 begins at 1 us; what is smaller than the smallest of them counts there.
+ * Use a double's exponent and the first bits of its fraction as one number, so that the buckets
+ * need no logarithm. Bucket 0 begins at 1 us; smaller values are counted in it, too.
  */
 #define FRACTION_BITS 52
 #define BUCKET_BITS 5 /* of the fraction: BENCH_PER_OCTAVE is 2^5 */
@@ -113,7 +113,7 @@ static int bad_at(const struct reader *r, const char *member, const char *why)
 	return ctx_fail(r->ctx, -EBADMSG, "%s: \"%s\" %s", r->what, member, why);
 }
 
-/* A text that must, or may, be there. */
+/* A text that must be present, or may be absent. */
 static int read_text(const struct reader *r, const struct json *object, const char *key, bool must,
 	char **ret)
 {
@@ -122,7 +122,7 @@ static int read_text(const struct reader *r, const struct json *object, const ch
 	if (json_kind(value) == JSON_KIND_NULL && !must)
 		return 0;
 	if (json_kind(value) != JSON_KIND_TEXT || (must && !*json_text(value)))
-		return bad_at(r, key, value ? "is no text" : "is missing");
+		return bad_at(r, key, value ? "is not text" : "is missing");
 	*ret = strdup(json_text(value));
 	return *ret ? 0 : ctx_oom(r->ctx);
 }
@@ -135,7 +135,7 @@ static int read_count(const struct reader *r, const struct json *object, const c
 
 	if (!value || json_kind(value) != JSON_KIND_INTEGER || json_number(value, &number) < 0 ||
 		number < min || number > 100000000)
-		return bad_at(r, key, value ? "is no number of that kind" : "is missing");
+		return bad_at(r, key, value ? "is not a number of that kind" : "is missing");
 	*ret = (unsigned)number;
 	return 0;
 }
@@ -149,14 +149,15 @@ static int read_texts(const struct reader *r, const struct json *object, const c
 		return 0;
 	texts = json_kind(list) == JSON_KIND_LIST ? calloc(json_count(list) + 1, sizeof(*texts)) : NULL;
 	if (!texts)
-		return json_kind(list) == JSON_KIND_LIST ? ctx_oom(r->ctx) : bad_at(r, key, "is no list");
+		return json_kind(list) == JSON_KIND_LIST ? ctx_oom(r->ctx) : bad_at(r, key, "is not a "
+			"list");
 	*ret = texts;
 	for (size_t i = 0; i < json_count(list); i++) {
 		const char *text = json_text(json_item(list, i));
 
 		texts[i] = text ? strdup(text) : NULL;
 		if (!texts[i])
-			return text ? ctx_oom(r->ctx) : bad_at(r, key, "has an item that is no text");
+			return text ? ctx_oom(r->ctx) : bad_at(r, key, "has an item that is not text");
 	}
 	return 0;
 }
@@ -167,7 +168,7 @@ static int read_parameters(const struct reader *r, const struct json *object, st
 	const char *key;
 
 	if (object && json_kind(object) != JSON_KIND_OBJECT)
-		return bad_at(r, "parameters", "is no object");
+		return bad_at(r, "parameters", "is not an object");
 	while (object && (key = json_next(object, &iter))) {
 		const char *value = json_text(json_member(object, key));
 		struct bench_parameter *p;
@@ -177,7 +178,8 @@ static int read_parameters(const struct reader *r, const struct json *object, st
 		p = &t->parameters[t->parameter_count++];
 		if (!value || !*key || !str_copy(p->name, sizeof(p->name), key) ||
 			!str_copy(p->value, sizeof(p->value), value))
-			return bad_at(r, "parameters", "has one whose name or value is no text, or too long");
+			return bad_at(r, "parameters", "has one whose name or value is not text, or is "
+				"too long");
 	}
 	return 0;
 }
@@ -208,7 +210,7 @@ static int read_metrics(const struct reader *r, const struct json *list, struct 
 	int error = 0;
 
 	if (list && json_kind(list) != JSON_KIND_LIST)
-		return bad_at(r, "metrics", "is no list");
+		return bad_at(r, "metrics", "is not a list");
 	for (size_t i = 0; i < json_count(list) && error == 0; i++)
 		error = read_metric(r, json_item(list, i), t);
 	return error;
@@ -225,7 +227,7 @@ static int read_histogram(const struct reader *r, const struct json *object,
 	if (json_number(json_member(object, "per_octave"), &octave) < 0 || octave != BENCH_PER_OCTAVE ||
 		json_number(json_member(object, "first"), &first) < 0 || first < BUCKET_LOWEST ||
 		!json_count(counts) || first + (int64_t)json_count(counts) - 1 > BUCKET_HIGHEST)
-		return bad_at(r, "histogram", "has other buckets than this vfctl");
+		return bad_at(r, "histogram", "has different buckets than this vfctl");
 	ret->counts = calloc(json_count(counts), sizeof(*ret->counts));
 	if (!ret->counts)
 		return ctx_oom(r->ctx);
@@ -233,7 +235,7 @@ static int read_histogram(const struct reader *r, const struct json *object,
 	ret->count = json_count(counts);
 	for (size_t i = 0; i < ret->count; i++) {
 		if (json_number(json_item(counts, i), &count) < 0 || count < 0)
-			return bad_at(r, "histogram", "has a count that is none");
+			return bad_at(r, "histogram", "has a count that is not valid");
 		ret->counts[i] = (uint64_t)count;
 	}
 	return 0;
@@ -267,7 +269,7 @@ static int read_members(const struct reader *r, const struct json *root, struct 
 		error = read_texts(r, root, "raw", &t->raw);
 	if (error == 0 && json_member(root, "seconds") &&
 		(json_double(json_member(root, "seconds"), &t->seconds) < 0 || !isfinite(t->seconds)))
-		error = bad_at(r, "seconds", "is no number");
+		error = bad_at(r, "seconds", "is not a number");
 	return error;
 }
 

@@ -13,7 +13,7 @@
 
 /* ---- the line ---- */
 
-/* As few digits as give the same value again. */
+/* With as few digits as are needed to read back the same value. */
 static void put_number(struct buf *out, double value)
 {
 	char text[32];
@@ -109,7 +109,8 @@ char *bench_trial_format(const struct bench_trial *t)
 static int check_figures(struct vfctl_ctx *ctx, const struct bench_trial *t)
 {
 	if (!t->configuration || !t->test || !t->run || !isfinite(t->seconds))
-		return ctx_fail(ctx, -EINVAL, "a trial has no configuration, test or place in the order");
+		return ctx_fail(ctx, -EINVAL, "a trial has no configuration, test or position in the "
+			"order");
 	for (size_t i = 0; i < t->metric_count; i++)
 		if (!isfinite(t->metrics[i].value))
 			return ctx_fail(ctx, -EINVAL, "the %s of a trial is not finite", t->metrics[i].name);
@@ -120,7 +121,7 @@ static int check_figures(struct vfctl_ctx *ctx, const struct bench_trial *t)
 
 #define BLOCK 4096
 
-/* Where the last whole line ends. */
+/* Find the end of the last complete line. */
 static int find_end(int fd, off_t size, off_t *ret)
 {
 	char block[BLOCK];
@@ -159,7 +160,7 @@ static int cut_torn(int fd, off_t *ret_size)
 	return r;
 }
 
-/* The whole line or nothing of it. */
+/* Write the whole line or nothing. */
 static int write_line(int fd, const char *line)
 {
 	size_t len = strlen(line);
@@ -174,7 +175,7 @@ static int write_line(int fd, const char *line)
 		return 0;
 	r = n == (ssize_t)len || n < 0 ? -errno : -ENOSPC;
 	if (ftruncate(fd, size) < 0)
-		return r; /* the next one to write cuts it off */
+		return r; /* the next writer removes it */
 	return r;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Record a host: what vfctl reads, into an archive. */
+/* Record a host: everything that vfctl reads, in an archive. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -17,13 +17,13 @@
 
 #define REPLY_TIMEOUT_MS 30000
 #define DEPTH_MAX 12
-/* DEVICE/iov/FUNCTION/ports/1/gid_idx/0 of mlx4 is the deepest file we read. */
+/* DEVICE/iov/FUNCTION/ports/1/gid_idx/0 of mlx4 is the deepest file that vfctl reads. */
 #define RDMA_DEPTH 7
 #define FILE_MAX_BYTES (256u << 10)
 
 /*
- * Never opened: reading them is slow (vpd: tens of seconds), has effects, waits for
- * device locks held by others, or is of no use.
+ * Never opened: reading them is slow (vpd: tens of seconds), has effects, waits for device locks,
+ * or is useless.
  */
 static const char *const skipped[] = {"vpd", "rom", "resource[0-9]*", "remove", "rescan",
 	"reset", "power", "uevent", "config", "firmware_node", "consumer:*", "supplier:*",
@@ -32,7 +32,7 @@ static const char *const skipped[] = {"vpd", "rom", "resource[0-9]*", "remove", 
 	"vmstat", "cpuidle", "thermal_throttle", "microcode", "hotplug", "duplex", "speed_hi",
 	"mei*", "hwmon*", "ptp", "tpm*", "nvme", "block", "ata*", "usb*", "target*", "host*"};
 
-/* Directories copied as a whole, and links whose target is all that matters. */
+/* Directories that are copied completely, and links of which only the target matters. */
 static const char *const trees[] = {"/sys/devices/system/node", "/sys/devices/system/cpu",
 	"/sys/kernel/iommu_groups", "/sys/kernel/mm/hugepages", "/sys/class/iommu",
 	"/sys/devices/virtual/iommu"};
@@ -67,7 +67,7 @@ static int put_link(struct capture *c, const char *path, const char *target)
 	return image_add(&c->image, IMAGE_LINK, path, target, strlen(target));
 }
 
-/* What ends the capture; anything else is one file that is not in it. */
+/* Whether the error ends the capture; otherwise a single file is left out. */
 static bool is_fatal(int r)
 {
 	return r == -ENOMEM || r == -E2BIG;
@@ -80,7 +80,7 @@ static int copy_file(struct capture *c, const char *path)
 	int r = h->ops->read(h, path, &text);
 
 	if (r < 0 || text.len > FILE_MAX_BYTES) {
-		c->unreadable++; /* write-only, unsupported or unreadable: absent in it */
+		c->unreadable++; /* write-only, unsupported or unreadable: left out */
 		return is_fatal(r) ? r : 0;
 	}
 	return put_file(c, path, text.data, text.len);
@@ -88,7 +88,7 @@ static int copy_file(struct capture *c, const char *path)
 
 static int copy_directory(struct capture *c, const char *path, unsigned depth, bool device);
 
-/* One entry: a link, a directory (entered while @depth lasts) or a file. */
+/* Copy an entry: a link, a directory (down to @depth) or a file. */
 static int copy_entry(struct capture *c, const char *path, unsigned depth)
 {
 	struct host *h = host_of(c->ctx);
@@ -107,8 +107,8 @@ static int copy_entry(struct capture *c, const char *path, unsigned depth)
 }
 
 /*
- * Devices sit inside their bridges: a subdirectory that is a PCI function itself is left
- * to its own turn, so that each is copied once.
+ * The directory of a device is inside that of its bridge: skip subdirectories that are PCI
+ * functions themselves, because each is copied separately.
  */
 static bool is_device(const char *name)
 {
@@ -116,7 +116,7 @@ static bool is_device(const char *name)
 		str_starts(name, "pci");
 }
 
-/* @device: that of a PCI function, whose RDMA devices go deeper. */
+/* @device: the directory of a PCI function; its RDMA devices go deeper. */
 static int copy_directory(struct capture *c, const char *path, unsigned depth, bool device)
 {
 	struct host *h = host_of(c->ctx);
@@ -189,7 +189,7 @@ static int copy_links(struct capture *c, const char *dir)
 	return 0;
 }
 
-/* What bonds are, and what mlx5 makes of them: eswitch/lag.c. */
+/* The bonds, and their state in mlx5: eswitch/lag.c. */
 static int copy_bonds(struct capture *c)
 {
 	struct host *h = host_of(c->ctx);
@@ -221,7 +221,7 @@ static int copy_bonds(struct capture *c)
 	return r;
 }
 
-/* The same requests that netlink/link.c makes, answered as they came. */
+/* Send the same requests as netlink/link.c, and record the answers unchanged. */
 static int record_links(struct capture *c, int ifindex)
 {
 	struct host *h = host_of(c->ctx);
@@ -276,12 +276,13 @@ static int record_netlink(struct capture *c)
 
 static bool is_of_sriov(const char *line)
 {
-	static const char *const words[] = {"SR-IOV", "vfio", "VFIO", "DMAR", "AMD-Vi", " VF", "VFs", "poof",
+	static const char *const message[] = {"SR-IOV", "vfio", "VFIO", "DMAR", "AMD-Vi", " VF",
+		"VFs", "poof", "RMRR", "IOMMU mapping", "; giving up", "BAR ",
 		"NETDEV WATCHDOG", "PF ", "sriov_numvfs"};
 	const struct driver *d;
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strstr(line, words[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(message); i++)
+		if (strstr(line, message[i]))
 			return true;
 	for (size_t i = 0; (d = driver_at(i)); i++)
 		if (strstr(line, d->log_word ? d->log_word : d->name))
@@ -290,8 +291,8 @@ static bool is_of_sriov(const char *line)
 }
 
 /*
- * Those lines alone that may concern SR-IOV: a log holds much else about people. Who may not read it
- * sends none.
+ * Record only the lines that may concern SR-IOV: the rest of a log may contain personal data. A
+ * user who may not read the log records none.
  */
 static int record_log(struct capture *c)
 {
@@ -311,9 +312,9 @@ static int record_log(struct capture *c)
 	return put_file(c, CAPTURE_LOG, kept.data ? kept.data : "", kept.len);
 }
 
-/* ---- devlink: what netlink/devlink.c asks ---- */
+/* ---- devlink: the requests of netlink/devlink.c ---- */
 
-/* A request of generic netlink with up to two texts as attributes. */
+/* A generic netlink request with up to two texts as attributes. */
 struct generic {
 	struct nlmsghdr head;
 	struct genlmsghdr generic;
@@ -351,7 +352,7 @@ static int record(struct capture *c, const struct generic *rq, const char *path,
 	return put_file(c, path, ret_reply->data, ret_reply->len);
 }
 
-/* The family's number in the kernel's answer; 0: it has none. */
+/* The family's number in the kernel's answer; 0 if it has none. */
 static uint16_t family_in(const struct buf *reply)
 {
 	struct nlmsghdr head;
@@ -444,7 +445,7 @@ static bool ends_with(const char *text, const char *end)
 	return len >= n && strcmp(text + len - n, end) == 0;
 }
 
-/* -EINVAL for the ending of a way to pack that is not ours. */
+/* -EINVAL if the name ends like that of an unsupported compression. */
 static int choose_packing(struct vfctl_ctx *ctx, const char *path, bool *ret_gzip)
 {
 	static const char *const others[] = {".xz", ".txz", ".zst", ".tzst", ".bz2", ".tbz2", ".lz",
@@ -452,8 +453,8 @@ static int choose_packing(struct vfctl_ctx *ctx, const char *path, bool *ret_gzi
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		if (ends_with(path, others[i]))
-			return ctx_fail(ctx, -EINVAL, "%s: a capture is packed with gzip or not at "
-				"all; name it .tar.gz or .tar", path);
+			return ctx_fail(ctx, -EINVAL, "%s: a capture is a .tar.gz or .tar file; give it "
+				"such a name", path);
 	*ret_gzip = ends_with(path, ".gz") || ends_with(path, ".tgz");
 	return 0;
 }

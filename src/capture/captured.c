@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A host that was captured into a directory or an archive, or any tree that holds a
- * sys/: everything can be read, nothing changed. It comes from elsewhere: nothing that is
- * not a plain file is opened, no link leads out of it, and it cannot keep us busy for long.
+ * A host that was captured into a directory or an archive, or any tree that contains a sys/:
+ * everything can be read, nothing can be changed. It may come from an untrusted source: only plain
+ * files are opened, no link leads out of it, and its size and depth are limited.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include "core/host.h"
 
 /*
- * Calls, names listed and kilobytes read: a host of 1000 VFs takes some 50,000. A few files
- * and links among them can be made to look like any number of devices.
+ * Limit for the sum of calls, listed names and kilobytes read: a host with 1000 VFs needs about
+ * 50,000. A few files and links can simulate any number of devices.
  */
 #define WORK_MAX 1000000
 
@@ -52,7 +52,7 @@ static int refuse_lock(struct host *h, const char *name, bool shared, unsigned m
 	return -EROFS;
 }
 
-/* Take @amount of the work that is allowed. */
+/* Count @amount of the permitted work. */
 static int spend_captured(struct captured *c, uint64_t amount)
 {
 	if (c->work > WORK_MAX)
@@ -105,7 +105,7 @@ static int captured_list(struct host *h, const char *path, char ***ret_names)
 	return r < 0 ? r : spend_captured(c, strv_len(*ret_names));
 }
 
-/* The text of an attribute of a request of generic netlink; NULL: there is none. */
+/* The text of an attribute of a generic netlink request; NULL if there is none. */
 static const char *text_in(const struct nlmsghdr *m, uint16_t type)
 {
 	const char *at = (const char *)m + NLMSG_LENGTH(GENL_HDRLEN), *stop = (const char *)m + m->nlmsg_len;
@@ -123,7 +123,10 @@ static const char *text_in(const struct nlmsghdr *m, uint16_t type)
 	return NULL;
 }
 
-/* Of generic netlink devlink alone: its number, dumps, and modes. False: it is no such question. */
+/*
+ * Find the answer to a devlink request: family number, dumps, and modes. False: the request is not
+ * one of these.
+ */
 static bool find_devlink(const struct nlmsghdr *m, size_t len, char *path, size_t size)
 {
 	const struct genlmsghdr *g = NLMSG_DATA(m);
@@ -147,7 +150,7 @@ static bool find_devlink(const struct nlmsghdr *m, size_t len, char *path, size_
 	return true;
 }
 
-/* Only what vfctl asks of links was captured: all links, or one with its VFs; and of devlink. */
+/* Only vfctl's requests were captured: for all links, for one with its VFs, and for devlink. */
 static int captured_exchange(struct host *h, int protocol, const void *request,
 	size_t len, unsigned timeout_ms, struct buf *ret_reply)
 {
@@ -214,7 +217,7 @@ static bool image_has_sys(const struct image *im, const char *dir)
 	return sys && image_kind_of(im, sys) == IMAGE_DIR;
 }
 
-/* The top of the archive, or the one directory in it that holds a sys/. */
+/* The top of the archive, or its only directory that contains a sys/. */
 static int find_top(struct vfctl_ctx *ctx, struct image *im, const char *path)
 {
 	_strv_ char **names = NULL;
@@ -257,7 +260,7 @@ static bool dir_has_sys(int dir)
 	return fd >= 0;
 }
 
-/* @dir itself, or the one directory in it that holds a sys/ (archives have one on top). */
+/* @dir itself, or its only directory that contains a sys/ (archives have one at the top). */
 static int find_dir(struct vfctl_ctx *ctx, const char *path, char **ret_root, int *ret_fd)
 {
 	struct host here = {.root_fd = -1};
@@ -290,7 +293,7 @@ static int find_dir(struct vfctl_ctx *ctx, const char *path, char **ret_root, in
 
 /* ---- both ---- */
 
-/* Without a tree behind it, no path of the running host can be reached through it. */
+/* The context gets no root directory, so no path of the running host can be reached through it. */
 static int fill_captured(struct vfctl_ctx *ctx, struct captured *c, const char *path)
 {
 	struct stat st;
@@ -327,7 +330,7 @@ int vfctl_ctx_open_host(struct vfctl_ctx *ctx, const char *path)
 
 	if (r == 0)
 		host_set(ctx, h);
-	return ctx_blame(ctx, r);
+	return ctx_mark_usage_error(ctx, r);
 }
 
 const char *vfctl_ctx_host_root(struct vfctl_ctx *ctx)

@@ -13,10 +13,10 @@
 
 /* A host with 4096 CPUs has about this many files of topology and caches. */
 #define FILES_MAX 250000
-#define NODES_MAX 1024 /* the kernel's own bound (NODES_SHIFT 10) */
+#define NODES_MAX 1024 /* the kernel's limit (NODES_SHIFT 10) */
 #define ONE_FILE_MAX (64 << 10)
 #define DEPTH 4
-/* CPUs and nodes in lists: a library makes room for the highest number it reads. */
+/* For CPUs and nodes in lists: a library allocates memory for the highest number that it reads. */
 #define NUMBER_MAX 65535
 
 struct copying {
@@ -39,13 +39,13 @@ static bool matches_copy(const char *name, const char *const *patterns, size_t c
 	return false;
 }
 
-/* Of the CPUs and of each of them only what tells where it is. */
+/* Of the CPUs, only what describes their position is copied. */
 static bool is_wanted(const char *dir, const char *name)
 {
 	static const char *const of_cpus[] = {"cpu[0-9]*", "online", "possible", "present",
 		"offline", "kernel_max"};
 	static const char *const of_cpu[] = {"topology", "cache", "online"};
-	/* Links to what is copied as itself. */
+	/* Links to directories that are copied themselves. */
 	static const char *const of_node_not[] = {"cpu[0-9]*", "memory[0-9]*", "power"};
 
 	if (str_eq(dir, CPUS))
@@ -71,7 +71,7 @@ static int check_numbers(struct copying *c, const char *path, const char *text)
 	return 0;
 }
 
-/* "cpu12" and "node3": libraries go by these names. */
+/* "cpu12" and "node3": libraries use these names. */
 static int check_name(struct copying *c, const char *dir, const char *path,
 	const char *name)
 {
@@ -124,7 +124,7 @@ static int copy_file(struct copying *c, const char *path, const char *name)
 
 static int copy_tree(struct copying *c, const char *dir, unsigned depth);
 
-/* Behind a link, a directory is its name only: nothing is copied twice, or without end. */
+/* A directory behind a link becomes an empty one: nothing is copied twice, or endlessly. */
 static int copy_entry(struct copying *c, const char *path, const char *name, unsigned depth)
 {
 	struct host *h = host_of(c->ctx);
@@ -214,8 +214,8 @@ int host_copy_make(struct vfctl_ctx *ctx, struct host_copy *ret)
 	if (!name)
 		return ctx_oom(ctx);
 	if (!host_exists(ctx, CPUS))
-		return ctx_fail(ctx, -ENOENT, "the captured host holds no %s, so its topology is not "
-			"known; capture it with vfctl capture", CPUS);
+		return ctx_fail(ctx, -ENOENT, "the captured host has no %s, so its topology is unknown; "
+			"capture it with vfctl capture", CPUS);
 	block_signals(&ret->before);
 	if (!mkdtemp(name)) {
 		r = ctx_fail(ctx, -errno, "make a directory in %s: %s", ctx->temp_dir,
@@ -230,7 +230,7 @@ int host_copy_make(struct vfctl_ctx *ctx, struct host_copy *ret)
 		ctx_oom(ctx);
 	else if (r < 0 && r != -EINVAL)
 		ctx_fail(ctx, r, "copy the captured CPUs and nodes to %s: %s", ctx->temp_dir,
-			r == -E2BIG ? "they are more files than any host has" : strerror(-r));
+			r == -E2BIG ? "there are more files than any host has" : strerror(-r));
 	if (r < 0)
 		host_copy_remove(ret);
 	return r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only file that knows zlib. */
+/* The only file that uses zlib. */
 #include "capture/gzip.h"
 
 #include <errno.h>
@@ -14,16 +14,16 @@
 	each(gzdopen) each(gzwrite) each(gzclose)
 DL_SYMBOLS(symbols, SYMBOLS);
 
-#define GZIP_ONLY (16 + MAX_WBITS) /* zlib.h, at inflateInit2 */
+#define GZIP_ONLY (16 + MAX_WBITS) /* see inflateInit2 in zlib.h */
 
 /*
- * What is read is unpacked here and not with gzread(), of which not every zlib tells whether a file
- * ends inside of what was packed.
+ * The data are unpacked here and not with gzread(), because not every zlib reports that a file ends
+ * within packed data.
  */
 struct unpacker {
 	z_stream z;
-	bool between; /* members: what was read so far is whole */
-	bool over;    /* what follows the last member is not gzip's */
+	bool between; /* between members: the data read so far are complete */
+	bool over;    /* the data after the last member are not gzip */
 	unsigned char in[1 << 16];
 };
 
@@ -31,8 +31,8 @@ struct stream {
 	struct vfctl_ctx *ctx;
 	const char *name;
 	int fd;
-	gzFile gz;                 /* packs what is written; NULL: plain, or it is read */
-	struct unpacker *unpacker; /* NULL: plain, or it is written */
+	gzFile gz;                 /* packs the output; NULL: plain, or for reading */
+	struct unpacker *unpacker; /* NULL: plain, or for writing */
 };
 
 void stream_free(struct stream *s)
@@ -60,7 +60,7 @@ static int start_unpacking(struct stream *s)
 	return 0;
 }
 
-/* zlib closes what it is given. */
+/* zlib closes the descriptor that it gets. */
 static int start_packing(struct stream *s)
 {
 	int fd, r = dl_bind(s->ctx, SONAME_ZLIB, symbols, ARRAY_SIZE(symbols));
@@ -98,7 +98,7 @@ int stream_open(struct vfctl_ctx *ctx, int fd, const char *name, struct stream *
 {
 	static const struct {
 		unsigned char magic[4];
-		const char *unpack; /* NULL: we do it */
+		const char *unpack; /* NULL: it is unpacked here */
 	} kinds[] = {
 		{{0x1f, 0x8b, 8}, NULL},
 		{{0xfd, '7', 'z', 'X'}, "xz -d"},
@@ -111,7 +111,7 @@ int stream_open(struct vfctl_ctx *ctx, int fd, const char *name, struct stream *
 
 	if (n < 0)
 		return ctx_fail(ctx, -errno, "read %s: %s", name, strerror(errno));
-	/* The first member of a plain archive may have any name, "BZh" too. */
+	/* The first member of a plain archive may have any name, even "BZh". */
 	if (memcmp(begin + 257, "ustar", 5) == 0)
 		return stream_new(ctx, fd, name, NULL, ret);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -119,8 +119,8 @@ int stream_open(struct vfctl_ctx *ctx, int fd, const char *name, struct stream *
 			continue;
 		if (!kinds[i].unpack)
 			return stream_new(ctx, fd, name, start_unpacking, ret);
-		return ctx_fail(ctx, -EINVAL, "%s is packed in another way than gzip; unpack it "
-			"first: %s %s", name, kinds[i].unpack, name);
+		return ctx_fail(ctx, -EINVAL, "%s is not packed with gzip; unpack it first: %s "
+			"%s", name, kinds[i].unpack, name);
 	}
 	return stream_new(ctx, fd, name, NULL, ret);
 }
@@ -140,7 +140,7 @@ static int fail_damaged(struct stream *s)
 	return ctx_fail(s->ctx, -EBADMSG, "%s is damaged: gzip cannot unpack it", s->name);
 }
 
-/* More bytes to unpack: 1, 0 at the end of the file, or a negative errno. */
+/* Read more bytes to unpack: 1, 0 at the end of the file, or a negative errno. */
 static int refill(struct stream *s)
 {
 	struct unpacker *u = s->unpacker;
@@ -155,7 +155,7 @@ static int refill(struct stream *s)
 	return 1;
 }
 
-/* As gzip does: another member may follow; anything else that follows is left alone. */
+/* As gzip does: another member may follow; anything else is ignored. */
 static void next_member(struct unpacker *u)
 {
 	u->over = *u->z.next_in != 0x1f || sym_inflateReset(&u->z) != Z_OK;

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 
-#define LINKS_MAX 40 /* the kernel's own MAXSYMLINKS */
+#define LINKS_MAX 40 /* like the kernel's MAXSYMLINKS */
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
-/* "./sys//class/" to "sys/class"; -EINVAL when it is empty or would lead upwards. */
+/* Convert "./sys//class/" to "sys/class"; -EINVAL if it is empty or would lead upwards. */
 static int clean_path(const char *path, char clean[PATH_MAX])
 {
 	size_t len = 0;
@@ -60,7 +60,7 @@ int image_add(struct image *im, enum image_kind kind, const char *path, const vo
 	return 0;
 }
 
-/* "/" sorts before all else, so that a directory is followed by what it holds. */
+/* "/" sorts before all other characters, so that a directory is followed by its contents. */
 static int rank(char c)
 {
 	if (c == '/')
@@ -68,7 +68,7 @@ static int rank(char c)
 	return c ? (unsigned char)c + 1 : 0;
 }
 
-/* @path against the @len first characters of @key. */
+/* Compare @path with the first @len characters of @key. */
 static int compare_path(const char *path, const char *key, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -93,7 +93,7 @@ static void free_entry(struct image_entry *e)
 	free(e->data);
 }
 
-/* Merge sort: of equal paths the one that came last stays the last. */
+/* Merge sort is stable: the last one of equal paths stays the last. */
 static void merge(const struct image_entry *a, size_t na, const struct image_entry *b,
 	size_t nb, struct image_entry *out)
 {
@@ -140,7 +140,7 @@ int image_sort(struct image *im)
 		from = to;
 		to = swap;
 	}
-	if (from != im->v) { /* array_grow() knows the room of that array only */
+	if (from != im->v) { /* array_grow() knows only the capacity of that array */
 		memcpy(im->v, from, im->count * sizeof(*from));
 		to = from;
 	}
@@ -174,7 +174,7 @@ void image_clear(struct image *im)
 	*im = (struct image){0};
 }
 
-/* ---- looking ---- */
+/* ---- look-up ---- */
 
 /* The first entry whose path is not before the @len characters at @key. */
 static size_t lower_bound(const struct image *im, const char *key, size_t len)
@@ -197,7 +197,7 @@ static bool is_below(const struct image_entry *e, const char *dir, size_t len)
 	return strncmp(e->path, dir, len) == 0 && (!len || e->path[len] == '/');
 }
 
-/* What stands at exactly that path; a directory may be known by what is in it only. */
+/* The kind of the entry at exactly that path; a directory may exist only through its contents. */
 static enum image_kind look_image(const struct image *im, const char *path, size_t len,
 	const struct image_entry **ret_entry)
 {
@@ -217,9 +217,9 @@ static enum image_kind look_image(const struct image *im, const char *path, size
 
 struct walk {
 	const struct image *im;
-	char done[PATH_MAX];     /* without links; a directory while there is more */
+	char done[PATH_MAX];     /* resolved, without links; a directory while a part remains */
 	size_t len;
-	char todo[PATH_MAX];     /* what is left of the path */
+	char todo[PATH_MAX];     /* the rest of the path */
 	unsigned links;
 	enum image_kind kind;
 	const struct image_entry *entry;
@@ -232,7 +232,7 @@ static void go_up(struct walk *w)
 	w->done[w->len] = '\0';
 }
 
-/* The link's target takes its place before the rest of the path: 1, start with todo. */
+/* Insert the target of the link before the rest of the path: 1, start with todo. */
 static int enter_link(struct walk *w, const char *rest)
 {
 	const struct image_entry *link = w->entry;
@@ -254,7 +254,9 @@ static int enter_link(struct walk *w, const char *rest)
 	return 1;
 }
 
-/* One name of the path, @n characters of it; @rest is what follows. 1: it was a link. */
+/*
+ * Follow one component of the path, @n characters long; @rest is the remainder. 1: it was a link.
+ */
 static int enter(struct walk *w, const char *name, size_t n, const char *rest, bool follow)
 {
 	if (n == 1 && name[0] == '.')
@@ -278,7 +280,7 @@ static int enter(struct walk *w, const char *name, size_t n, const char *rest, b
 	return w->kind == IMAGE_LINK && (*rest || follow) ? enter_link(w, rest) : 0;
 }
 
-/* Walk @path; @follow a link at its end too. */
+/* Resolve @path; @follow: also a link at its end. */
 static int resolve(struct walk *w, const struct image *im, const char *path, bool follow)
 {
 	w->im = im;
@@ -375,7 +377,7 @@ int image_list(const struct image *im, const char *path, char ***ret_names)
 			r = add_name(&names, &count, name, n);
 		if (r < 0)
 			return r;
-		/* Behind all that is below that name: "\1" is the first after "/". */
+		/* Skip everything below that name: "\1" is the first character after "/". */
 		memcpy(past, im->v[at].path, skip + n);
 		past[skip + n] = '\1';
 		at = lower_bound(im, past, skip + n + 1);

@@ -9,8 +9,8 @@
  * Read an archive (ustar, pax, GNU's long names) into @im, which is then sorted. Only files,
  * directories and symbolic links may be in it; anything else, a name that leads upwards, and
  * what is larger than an image may be, is an error that names the member.
- * @return 0; -EINVAL it is no archive, or one with something else in it; -EBADMSG it is
- * damaged; -EFBIG, -E2BIG; -ENOPKG; -ENOMEM.
+ * @return 0; -EINVAL it is not an archive, or contains something else; -EBADMSG it is damaged;
+ * -EFBIG, -E2BIG; -ENOPKG; -ENOMEM.
  */
 int tar_read(struct vfctl_ctx *ctx, struct stream *in, const char *name, struct image *im);
 

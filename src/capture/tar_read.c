@@ -4,9 +4,9 @@
 #include "capture/tar.h"
 #include "capture/tar_block.h"
 
-/* Of the archive as it is unpacked, headers and padding too. */
+/* Limit for the whole unpacked archive, including headers and padding. */
 #define STREAM_MAX IMAGE_BYTES_MAX
-/* What a pax header or a long name may take: two paths and a little more. */
+/* Limit for a pax header or a long name: two paths and some more. */
 #define EXTRA_MAX (64 << 10)
 
 struct member {
@@ -20,7 +20,7 @@ struct archive {
 	struct stream *in;
 	const char *name;
 	struct image *im;
-	uint64_t seen; /* bytes of it */
+	uint64_t seen; /* bytes of it read so far */
 	struct member next;
 };
 
@@ -33,8 +33,8 @@ static void member_clear(struct member *m)
 
 static int too_large(struct archive *a)
 {
-	return ctx_fail(a->ctx, -E2BIG, "%s unpacks to more than %zu MiB or %d files: no host's "
-		"capture is that large", a->name, STREAM_MAX >> 20, IMAGE_ENTRIES_MAX);
+	return ctx_fail(a->ctx, -E2BIG, "%s unpacks to more than %zu MiB or %d files: no capture is "
+		"that large", a->name, STREAM_MAX >> 20, IMAGE_ENTRIES_MAX);
 }
 
 static int get(struct archive *a, void *data, size_t len)
@@ -51,7 +51,7 @@ static int get(struct archive *a, void *data, size_t len)
 		: ctx_fail(a->ctx, -EBADMSG, "%s is damaged: it ends in the middle", a->name);
 }
 
-/* The bytes of a member, with the padding behind them; NUL-terminated. */
+/* Read the bytes of a member and skip the padding; the result is NUL-terminated. */
 static int get_data(struct archive *a, uint64_t size, size_t max, const char *path,
 	char **ret)
 {
@@ -60,10 +60,10 @@ static int get_data(struct archive *a, uint64_t size, size_t max, const char *pa
 	int r;
 
 	if (size > max)
-		return ctx_fail(a->ctx, -EFBIG, "%s: member '%.200s' has %llu bytes, more than the "
-			"%zu KiB that one may have", a->name, path, (unsigned long long)size,
+		return ctx_fail(a->ctx, -EFBIG, "%s: member '%.200s' has %llu bytes; at most %zu KiB "
+			"are allowed", a->name, path, (unsigned long long)size,
 			max >> 10);
-	/* Said before it is taken: the memory is not made for a size that is a lie. */
+	/* Checked before the data are read, so that no memory is allocated for a wrong size. */
 	if (a->seen + padded > STREAM_MAX)
 		return too_large(a);
 	data = malloc(padded + 1);
@@ -79,7 +79,7 @@ static int get_data(struct archive *a, uint64_t size, size_t max, const char *pa
 
 /* ---- numbers and names ---- */
 
-/* Octal with blanks around it, or (GNU) big-endian binary behind a byte of 0x80. */
+/* Octal with spaces around it, or (GNU) big-endian binary after a byte with bit 0x80. */
 static int read_number(const char *field, size_t size, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -131,7 +131,7 @@ static char *header_path(const struct tar_header *h)
 
 static int bad_pax(struct archive *a)
 {
-	return ctx_fail(a->ctx, -EBADMSG, "%s is damaged: a pax header in it makes no sense",
+	return ctx_fail(a->ctx, -EBADMSG, "%s is damaged: a pax header in it is not valid",
 		a->name);
 }
 
@@ -163,7 +163,7 @@ static int take_record(struct archive *a, const char *key, const char *value)
 	return 0;
 }
 
-/* "LENGTH key=value\n", one after the other; the length counts all of it. */
+/* "LENGTH key=value\n" records; the length includes the whole record. */
 static int take_pax(struct archive *a, char *text, size_t size)
 {
 	while (size) {
@@ -192,7 +192,7 @@ static int take_pax(struct archive *a, char *text, size_t size)
 
 /* ---- members ---- */
 
-/* What goes before a member and tells more of it. */
+/* Read a header that precedes a member and extends it. */
 static int take_extra(struct archive *a, char type, uint64_t size)
 {
 	_free_ char *data = NULL;
@@ -206,20 +206,20 @@ static int take_extra(struct archive *a, char type, uint64_t size)
 		return set_text(a, &a->next.path, data);
 	if (type == 'K')
 		return set_text(a, &a->next.link, data);
-	return 0; /* 'g': for all members, and nothing that we need */
+	return 0; /* 'g': applies to all members, and contains nothing that is needed */
 }
 
 static const char *what_is(char type)
 {
 	static const struct {
 		char type;
-		const char *words;
+		const char *message;
 	} kinds[] = {{'1', "a hard link"}, {'3', "a device"}, {'4', "a device"}, {'6', "a FIFO"},
 		{'S', "a sparse file"}, {'M', "a part of a file"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (kinds[i].type == type)
-			return kinds[i].words;
+			return kinds[i].message;
 	return "of no known type";
 }
 
@@ -229,7 +229,7 @@ static int add_tar(struct archive *a, enum image_kind kind, const char *path, co
 	int r;
 
 	if (kind == IMAGE_DIR && !path[strspn(path, "./")] && !strstr(path, ".."))
-		return 0; /* the top itself */
+		return 0; /* the top directory itself */
 	r = image_add(a->im, kind, path, data, len);
 	if (r == -EINVAL)
 		return ctx_fail(a->ctx, r, "%s: member '%.200s' leads out of the archive", a->name,
@@ -255,7 +255,7 @@ static int take_member(struct archive *a, const struct tar_header *h, uint64_t s
 		return ctx_oom(a->ctx);
 	if (h->type == '2')
 		return add_tar(a, IMAGE_LINK, path, link, strlen(link));
-	/* Before POSIX a directory was a file whose name ends so. */
+	/* Before POSIX, a directory was a file whose name ended like this. */
 	if (h->type == '5' || (h->type == '\0' && len && path[len - 1] == '/'))
 		return add_tar(a, IMAGE_DIR, path, "", 0);
 	if (h->type != '0' && h->type != '\0' && h->type != '7')
@@ -273,10 +273,10 @@ static int take_header(struct archive *a, const struct tar_header *h)
 
 	if (!checksum_fits(h) || read_number(h->size, sizeof(h->size), &size) < 0)
 		return a->seen == sizeof(*h)
-			? ctx_fail(a->ctx, -EINVAL, "%s is no capture: it is no tar archive, plain "
-				"or packed with gzip (make one with vfctl capture)", a->name)
-			: ctx_fail(a->ctx, -EBADMSG, "%s is damaged: at byte %llu of what it unpacks "
-				"to there is no member", a->name,
+			? ctx_fail(a->ctx, -EINVAL, "%s is not a capture: it is not a tar archive, "
+				"plain or packed with gzip (create one with vfctl capture)", a->name)
+			: ctx_fail(a->ctx, -EBADMSG, "%s is damaged: byte %llu of its unpacked content "
+				"does not begin a member", a->name,
 				(unsigned long long)(a->seen - sizeof(*h)));
 	if (extra)
 		return take_extra(a, h->type, size);
@@ -295,7 +295,7 @@ static bool is_zero(const struct tar_header *h)
 	return true;
 }
 
-/* What is behind the end mark is padding; a packed file has its checksum behind that. */
+/* After the end mark there is only padding; a packed file has its checksum after that. */
 static int drain_tar(struct archive *a)
 {
 	char block[16384];
@@ -309,9 +309,11 @@ static int drain_tar(struct archive *a)
 	return (int)n;
 }
 
-/* Until its end mark, a block of zeros (POSIX pax: "two logical records"). Other programs also take
- * the end of the file for it, between members; a capture cut off there would be a host with less
- * in it, and zlib does not always tell that a gzip stream was cut. */
+/*
+ * Read members up to the end mark, a block of zeros (POSIX pax: "two logical records"). Other
+ * programs also accept the end of the file between members. But a capture that was truncated there
+ * would be incomplete, and zlib does not always report that a gzip stream is truncated.
+ */
 static int read_members(struct archive *a)
 {
 	struct tar_header h;

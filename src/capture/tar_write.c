@@ -37,7 +37,7 @@ static int put_header(struct stream *out, const char *name, const char *link, ch
 	return stream_write(out, &h, sizeof(h));
 }
 
-/* "LENGTH key=value\n", where the length counts itself. */
+/* "LENGTH key=value\n", where the length includes itself. */
 static void add_record(struct buf *b, const char *key, const char *value)
 {
 	size_t rest = strlen(key) + strlen(value) + 3, digits = 1, length;
@@ -48,7 +48,7 @@ static void add_record(struct buf *b, const char *key, const char *value)
 	buf_printf(b, "%zu %s=%s\n", length, key, value);
 }
 
-/* A name that is too long for its field goes before the member. */
+/* A name that is too long for its field is written before the member. */
 static int put_long(struct stream *out, const struct image_entry *e, const char *link)
 {
 	_buf_ struct buf records = {0};
@@ -84,7 +84,7 @@ int tar_write(struct stream *out, const struct image *im)
 	int r = 0;
 
 	for (size_t i = 0; i < im->count && r == 0; i++)
-		if (im->v[i].kind != IMAGE_DIR) /* they are made for what is in them */
+		if (im->v[i].kind != IMAGE_DIR) /* they are created because of their contents */
 			r = put_entry(out, &im->v[i]);
 	return r == 0 ? stream_write(out, end, sizeof(end)) : r;
 }

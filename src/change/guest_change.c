@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a change begins: its locks, what is recovered first, and its entry in the journal. */
+/*
+ * The beginning of a change: its locks, recovery of interrupted changes, and its entry in the
+ * journal.
+ */
 #include <stdio.h>
 
 #include "change/recover.h"

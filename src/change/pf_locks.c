@@ -37,7 +37,7 @@ int pf_locks_add_of(struct vfctl_ctx *ctx, struct pf_locks *locks, const char *d
 	return r;
 }
 
-/* The guest's own VFs are looked at in any case. */
+/* The guest's own VFs are checked anyway. */
 static void warn(struct vfctl_ctx *ctx)
 {
 	log_warn(ctx, "%s", vfctl_ctx_error(ctx));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What processes that died left half done: the journal's open changes -> is the host as
- * wanted, or must it go back? -> operations taken back, in reverse. An open change whose lock
- * is free has a dead owner: a living one holds it.
+ * Recover interrupted changes, whose processes died. An open change of the journal is closed if the
+ * host is as wanted; otherwise its operations are rolled back in reverse order. If the lock of an
+ * open change is free, its process is dead: a living process holds it.
  */
 #include "change/recover.h"
 
@@ -20,13 +20,14 @@
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
+#include "sriov/inventory.h"
 #include "sriov/ops.h"
 #include "sriov/vf_changes.h"
 #include "core/hypervisor.h"
 
 /*
- * The VFs of a PF go with it; should it come back, then without any. What is done to no function, as
- * to a bond, goes with the PF whose lock the change has.
+ * The VFs of a PF disappear with it; if it returns, it has none. Operations without a function,
+ * such as on a bond, belong to the PF whose lock the change has.
  */
 static bool is_unplugged(struct vfctl_ctx *ctx, const struct open_change *c, const struct op *op)
 {
@@ -36,30 +37,30 @@ static bool is_unplugged(struct vfctl_ctx *ctx, const struct open_change *c, con
 }
 
 /*
- * What the kernel has forgotten since need not be taken back: all of it, or (@unplugged) what was done
- * to functions that are not there. How many operations are left.
+ * Values that the kernel has lost since need no roll-back: all of them, or (@unplugged) those of
+ * functions that no longer exist. Returns the number of remaining operations.
  */
 static size_t drop_forgotten(struct vfctl_ctx *ctx, struct open_change *c, bool unplugged)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->op_count; i++) {
-		if (c->ops[i].type->volatile_ &&
+		if (c->ops[i].type->lost_on_reboot &&
 			(!unplugged || is_unplugged(ctx, c, &c->ops[i]))) {
 			op_clear(&c->ops[i]);
-			free(c->words[i]);
+			free(c->message[i]);
 			continue;
 		}
-		c->words[kept] = c->words[i];
+		c->message[kept] = c->message[i];
 		c->ops[kept++] = c->ops[i];
 	}
 	c->op_count = kept;
 	return kept;
 }
 
-/* ---- VFs that somebody took since then stay his: a guest may run with them ---- */
+/* ---- VFs that are in use since then keep their state: a guest may run with them ---- */
 
-/* Definitions of domains that are off held nobody back before the change either. */
+/* Definitions of domains that are off did not prevent the change either. */
 static void forget_definitions(struct vfctl_snapshot *s)
 {
 	for (size_t i = 0; i < s->inventory->pf_count; i++)
@@ -73,22 +74,22 @@ static int check_numvfs(struct vfctl_ctx *ctx, const struct op *op, const struct
 
 	snprintf(now, sizeof(now), "%u", pf->num_vfs);
 	return str_eq(now, op->before) ? 0 : vf_changes_check_idle(ctx, pf,
-		"its number of VFs cannot go back to what it was before");
+		"its number of VFs cannot be restored");
 }
 
 static int check_driver(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_vf *vf)
 {
 	_free_ char *now = NULL;
-	char words[256];
+	char message[256];
 	int r = vf_driver_text(ctx, vf, &now);
 
 	if (r < 0 || op_is(op->type, op->before, now))
 		return r;
-	return ctx_fail(ctx, -EBUSY, "VF %s is %s; its driver cannot go back to what it was before",
-		op->target, vf_describe_user(vf, words, sizeof(words)));
+	return ctx_fail(ctx, -EBUSY, "VF %s is %s, so its driver cannot be restored",
+		op->target, vf_describe_user(vf, message, sizeof(message)));
 }
 
-/* Nor is a mode changed under a guest: rather it stays as it was left. */
+/* The switch mode is not changed under a guest: it stays as the interrupted change left it. */
 static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf)
 {
@@ -101,7 +102,7 @@ static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op, const struc
 	return r < 0 ? r : lag_check_other(ctx, inv, pf, ESWITCH_MEANWHILE);
 }
 
-/* A bond is of all VFs of its ports, whether the change named them or not. */
+/* A bond affects all VFs of its ports, whether or not the change named them. */
 static int check_bond(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
 {
 	_free_ char *now = NULL;
@@ -109,21 +110,21 @@ static int check_bond(struct vfctl_ctx *ctx, const struct op *op, const struct v
 
 	if (r < 0 || op_is(op->type, op->before, now))
 		return r;
-	return eswitch_check_unused(ctx, pf, "the VF-LAG of both ports is taken apart");
+	return eswitch_check_unused(ctx, pf, "the VF-LAG of both ports is removed");
 }
 
-/* ---- the port: somebody may use it since ---- */
+/* ---- the port: it may be in use since then ---- */
 
 static int check_vfs_closed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *what)
 {
-	char name[VFCTL_BDF_TEXT], words[256];
+	char name[VFCTL_BDF_TEXT], message[256];
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct vfctl_vf *vf = &pf->vfs[i];
 
 		if (vf_is_open(vf) || vf->lease.running)
 			return ctx_fail(ctx, -EBUSY, "VF %s/%u is %s; %s", vfctl_pf_name(pf, name),
-				vf->index, vf_describe_user(vf, words, sizeof(words)), what);
+				vf->index, vf_describe_user(vf, message, sizeof(message)), what);
 	}
 	return 0;
 }
@@ -143,20 +144,20 @@ static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const 
 
 static int check_link(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
 {
-	static const char what[] = "its link cannot go down again";
+	static const char what[] = "its link cannot be set down again";
 	int r = str_eq(op->before, "down") && pf->up ? check_vfs_closed(ctx, pf, what) : 0;
 
 	return r == 0 && str_eq(op->before, "down") && pf->up ? check_routes(ctx, pf, what) : r;
 }
 
-/* The host's own routes follow the MTU that there is, which a guest does not. */
+/* The host's own routes follow the present MTU; a guest does not. */
 static int check_mtu(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
 {
 	uint32_t before;
 
 	if (parse_u32(op->before, 0, UINT16_MAX, &before) < 0 || before >= pf->mtu)
-		return 0; /* whoever takes it back says so */
-	return check_vfs_closed(ctx, pf, "the MTU of its PF cannot go back to less");
+		return 0; /* the roll-back reports it */
+	return check_vfs_closed(ctx, pf, "the MTU of its PF cannot be lowered again");
 }
 
 /* ---- its VFs ---- */
@@ -180,7 +181,7 @@ static int check_vf(struct vfctl_ctx *ctx, const struct op *op, const struct vfc
 	if (op->type == &op_vf_driver)
 		return check_driver(ctx, op, vf);
 	if (json_to_attrs(op->before, &back) < 0)
-		return 0; /* whoever takes it back says so */
+		return 0; /* the roll-back reports it */
 	attrs_drop_equal(&back, &vf->attrs);
 	return vf_changes_check_unused(ctx, vf, &back);
 }
@@ -218,7 +219,7 @@ static bool is_of_pf(const struct open_change *c)
 	return false;
 }
 
-/* The VFs of another PF have a part in it. */
+/* Whether VFs of a second PF are affected. */
 static bool has_mode(const struct open_change *c)
 {
 	for (size_t i = 0; i < c->op_count; i++)
@@ -227,9 +228,25 @@ static bool has_mode(const struct open_change *c)
 	return false;
 }
 
+/* A function without SR-IOV is not in the inventory; it may have an entry in host.yaml. */
+static int find_function(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *address,
+	struct vfctl_inventory **ret_own, const struct vfctl_pf **ret_pf)
+{
+	struct vfctl_bdf bdf;
+	int r = vfctl_inventory_find_pf(ctx, inv, address, ret_pf);
+
+	if (r != -ENOENT || vfctl_bdf_parse(address, &bdf) < 0)
+		return r;
+	r = inventory_read_pf(ctx, &bdf, ret_own);
+	if (r == 0)
+		*ret_pf = &(*ret_own)->pfs[0];
+	return r;
+}
+
 static int check_pf(struct vfctl_ctx *ctx, const struct open_change *c, const char *address)
 {
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *own = NULL;
 	const struct vfctl_pf *pf;
 	int r = vfctl_snapshot_read(ctx, has_mode(c) ? NULL : address, &snapshot);
 
@@ -238,11 +255,14 @@ static int check_pf(struct vfctl_ctx *ctx, const struct open_change *c, const ch
 	forget_definitions(snapshot);
 	r = snapshot_need_leases(ctx, snapshot);
 	if (r == 0)
-		r = vfctl_inventory_find_pf(ctx, snapshot->inventory, address, &pf);
+		r = find_function(ctx, snapshot->inventory, address, &own, &pf);
 	return r < 0 ? r : check_ops(ctx, c, address, snapshot->inventory, pf);
 }
 
-/* A change of two PFs has the lock of the first in its entry: the second one's link, and its VFs' drivers. */
+/*
+ * The entry of a change of two PFs has the lock of the first: find the second in a link, or in the
+ * drivers of VFs.
+ */
 static bool find_other(const struct open_change *c, char ret[VFCTL_BDF_TEXT])
 {
 	for (size_t i = 0; i < c->op_count; i++) {
@@ -273,18 +293,18 @@ static int check_untaken(struct vfctl_ctx *ctx, const struct open_change *c)
 
 static int take_back(struct vfctl_ctx *ctx, const struct open_change *c)
 {
-	log_warn(ctx, "'%s' of process %lld was cut short: it is taken back", c->story,
+	log_warn(ctx, "'%s' of process %lld was interrupted: vfctl rolls it back", c->story,
 		(long long)c->pid);
-	ctx_audit(ctx, "recover: '%s' of process %lld is taken back", c->story,
+	ctx_audit(ctx, "recover: '%s' of process %lld is rolled back", c->story,
 		(long long)c->pid);
 	return ops_revert(ctx, c->ops, c->op_count);
 }
 
 static int carry_on(struct vfctl_ctx *ctx, const struct open_change *c)
 {
-	log_warn(ctx, "'%s' of process %lld was cut short: it is carried on", c->story,
+	log_warn(ctx, "'%s' of process %lld was interrupted: vfctl finishes it", c->story,
 		(long long)c->pid);
-	ctx_audit(ctx, "recover: '%s' of process %lld is carried on", c->story,
+	ctx_audit(ctx, "recover: '%s' of process %lld is finished", c->story,
 		(long long)c->pid);
 	return ops_finish(ctx, c->ops, c->op_count);
 }
@@ -300,8 +320,9 @@ bool recover_asks_libvirt(const struct open_change *c)
 }
 
 /*
- * libvirt carries a call to its end also when whoever made it is dead, and nobody can tell whether
- * one still goes on. Looked at too early, a domain would come when its lease is taken back.
+ * libvirt completes a call even if its caller has died, and does not report whether a call is still
+ * in progress. If recovery checked too early, a domain could appear after its lease was rolled
+ * back.
  */
 #define LIBVIRT_CALL_MS 10000
 #define LIBVIRT_LOOK_MS 2000
@@ -313,13 +334,13 @@ static int are_done(struct vfctl_ctx *ctx, const struct open_change *c, bool dry
 
 	if (r != 0 || dry_run || !recover_asks_libvirt(c))
 		return r;
-	ctx_doing(ctx, "waiting for libvirt to end the call of a vfctl that died");
+	ctx_progress(ctx, "waiting for libvirt to end the call of a vfctl process that died");
 	while (r == 0 && waited < LIBVIRT_CALL_MS && host_wait_ms(ctx, LIBVIRT_LOOK_MS, &waited))
 		r = ops_are_done(ctx, c->ops, c->op_count);
 	return r;
 }
 
-/* Forward when it went too far to go back. */
+/* Finish the change if it can no longer be rolled back, else roll it back. */
 static int back_or_forth(struct vfctl_ctx *ctx, const struct open_change *c, bool dry_run,
 	enum vfctl_recovered *ret)
 {
@@ -339,7 +360,7 @@ static int back_or_forth(struct vfctl_ctx *ctx, const struct open_change *c, boo
 	return dry_run ? ops_check_revert(ctx, c->ops, c->op_count) : take_back(ctx, c);
 }
 
-/* Its lock is held, so nobody else works on it. */
+/* Its lock is held, so no other process works on it. */
 int recover_one(struct vfctl_ctx *ctx, struct open_change *c,
 	const struct vfctl_recover_options *options, enum vfctl_recovered *ret)
 {
@@ -351,8 +372,8 @@ int recover_one(struct vfctl_ctx *ctx, struct open_change *c,
 	if (options->accept) {
 		*ret = VFCTL_RECOVERED_ACCEPTED;
 	} else if (c->unknown) {
-		return ctx_fail(ctx, -EBADMSG, "a newer vfctl began it: this one knows no operation "
-			"'%s'", c->unknown);
+		return ctx_fail(ctx, -EBADMSG, "a newer vfctl began it: this vfctl does not know the "
+			"operation '%s'", c->unknown);
 	} else if (c->boot[0] && boot[0] && !str_eq(c->boot, boot) &&
 		!drop_forgotten(ctx, c, false)) {
 		*ret = VFCTL_RECOVERED_REBOOTED;
@@ -373,7 +394,7 @@ int recover_one(struct vfctl_ctx *ctx, struct open_change *c,
 
 /* ---- before a change ---- */
 
-/* @ret_finished: was @story carried on to its end? */
+/* @ret_finished: whether @story was finished. */
 static int recover_under(struct vfctl_ctx *ctx, const char *lock, const char *story,
 	bool *ret_finished)
 {
@@ -383,17 +404,18 @@ static int recover_under(struct vfctl_ctx *ctx, const char *lock, const char *st
 	int r = journal_read(ctx, lock, &open);
 
 	if (r < 0)
-		return ctx_prefix(ctx, r, "nothing is changed while the journal cannot be read");
+		return ctx_prefix(ctx, r, "nothing is changed, because the journal cannot be read");
 	for (size_t i = 0; r == 0 && i < open->count; i++) {
 		r = recover_one(ctx, &open->v[i], &all, &outcome);
 		if (r < 0)
-			return ctx_prefix(ctx, r, "'%s' was cut short and cannot be taken back (look "
-				"with vfctl recover; to leave the host as it is: vfctl recover --accept)",
+			return ctx_prefix(ctx, r, "'%s' was interrupted and cannot be rolled back (for "
+				"the reason: vfctl recover; to accept the host as it is: vfctl recover "
+				"--accept)",
 				open->v[i].story);
-		/* Only what is planned for a guest comes with libvirt at hand. */
+		/* Only changes that are planned for guests need a connection to libvirt. */
 		if (outcome == VFCTL_RECOVERED_WAITS && !str_eq(lock, HOST_LOCK_PLACEMENT))
-			return ctx_fail(ctx, -EBUSY, "'%s' was cut short and waits for libvirt: run "
-				"vfctl recover first", open->v[i].story);
+			return ctx_fail(ctx, -EBUSY, "'%s' was interrupted and waits for libvirt; run "
+				"first: vfctl recover", open->v[i].story);
 		*ret_finished |= outcome == VFCTL_RECOVERED_FINISHED &&
 			str_eq(open->v[i].story, story);
 	}
@@ -407,7 +429,10 @@ int recover_locked(struct vfctl_ctx *ctx, const char *lock)
 	return recover_under(ctx, lock, "", &finished);
 }
 
-/* @ret_lock: of an open change of two PFs, this one the second. 1; 0 there is none. */
+/*
+ * @ret_lock: the lock of an open change of two PFs of which this one is the second. 1; 0 if there
+ * is none.
+ */
 static int find_first(struct vfctl_ctx *ctx, const char *lock, char **ret_lock)
 {
 	_cleanup_(open_changes_freep) struct open_changes *open = NULL;
@@ -415,7 +440,7 @@ static int find_first(struct vfctl_ctx *ctx, const char *lock, char **ret_lock)
 	int r = journal_read(ctx, NULL, &open);
 
 	if (r < 0)
-		return ctx_prefix(ctx, r, "nothing is changed while the journal cannot be read");
+		return ctx_prefix(ctx, r, "nothing is changed, because the journal cannot be read");
 	for (size_t i = 0; i < open->count; i++) {
 		const struct open_change *c = &open->v[i];
 
@@ -455,7 +480,10 @@ int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd)
 			r = host_lock(ctx, lock, false, &fd);
 		if (r == 0)
 			r = recover_locked(ctx, lock);
-		/* Begun and cut short while this waited for the lock? */
+		/*
+		 * The change may have begun and been interrupted while this process waited for the
+		 * lock.
+		 */
 		if (r == 0)
 			r = find_first(ctx, lock, &first);
 		if (r < 0)
@@ -476,7 +504,7 @@ int recover_pfs(struct vfctl_ctx *ctx)
 	for (size_t i = 0; r == 0 && i < open->count; i++) {
 		_close_ int lock = -1;
 
-		/* Its owner waits for no PF: guests' changes are recover_guests()'s. */
+		/* Its process holds no PF: recover_guests() handles changes of guests. */
 		if (str_eq(open->v[i].lock, HOST_LOCK_PLACEMENT) ||
 			str_starts(open->v[i].lock, HOST_LOCK_BENCH))
 			continue;
@@ -487,7 +515,10 @@ int recover_pfs(struct vfctl_ctx *ctx)
 	return r;
 }
 
-/* The journal is of the system's libvirt alone. What was at hand before is put back by the caller. */
+/*
+ * Only the system's libvirt has changes in the journal. The caller restores the previous
+ * connection.
+ */
 static struct vfctl_hypervisor *take_hypervisor(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor)
 {
 	struct vfctl_hypervisor *outer = ctx->hypervisor;

@@ -9,71 +9,76 @@
 #include "core/recover.h"
 
 /*
- * One open change, with its lock held: closed when it is done, else taken back or carried on. What
- * that would be alone with a dry run.
+ * Recover one open change, whose lock is held: close it if it is done, else roll it back or finish
+ * it. In a dry run, only the outcome is returned.
  */
 int recover_one(struct vfctl_ctx *ctx, struct open_change *change,
 	const struct vfctl_recover_options *options, enum vfctl_recovered *ret);
-/* Can it be recovered with libvirt at hand only? */
+/* Whether it can be recovered only with a connection to libvirt. */
 bool recover_asks_libvirt(const struct open_change *change);
 
 /*
- * Before a change begins, with the lock of that name held: what a process that died left open
- * under it is taken back. An error says which change stands in the way.
+ * Called before a change begins, with the lock of that name held: roll back interrupted changes
+ * under that lock. On an error, the message names the change that cannot be recovered.
  */
 int recover_locked(struct vfctl_ctx *ctx, const char *lock);
 /*
- * The same for changes of two PFs whose second one this is: their entry is under the lock of the first.
- * No lock of a PF is held.
+ * Do this for changes of two PFs of which this one is the second: their entry is under the lock of
+ * the first. No lock of a PF may be held.
  */
 int recover_both(struct vfctl_ctx *ctx, const char *lock);
-/* Lock a PF, and take back all that was left open of it. No lock of another PF is held. */
+/* Lock a PF, and roll back all its interrupted changes. No lock of another PF may be held. */
 int recover_lock(struct vfctl_ctx *ctx, const char *lock, int *ret_fd);
 /*
- * What is open under the locks of all PFs, each taken for it: before VFs are chosen. Changes that go
- * on are waited for.
+ * Recover the open changes of all PFs, with the lock of each, before VFs are chosen. It waits for
+ * changes in progress.
  */
 int recover_pfs(struct vfctl_ctx *ctx);
 /*
- * The same as recover_lock() and recover_pfs() with libvirt at hand (NULL: it is not), for changes of a
- * PF that are of a definition as well.
+ * recover_lock() and recover_pfs() with a connection to libvirt (NULL: none), for changes of a PF
+ * that also affect a definition.
  */
 int recover_lock_with(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, const char *lock,
 	int *ret_fd);
 int recover_pfs_with(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor);
 /*
- * The same for the changes of guests, with the placement lock held and libvirt at hand. What
- * cannot be recovered is a warning: it is another guest's. True: @story (which may be NULL)
- * was carried on to its end.
+ * The same for the changes of guests, with the placement lock held and a connection to libvirt. A
+ * change that cannot be recovered is a warning, because it concerns another guest. True: @story
+ * (which may be NULL) was finished.
  */
 bool recover_guests(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *story);
 
-/* While it goes on the change is in the journal, under the name of the lock that it holds. */
+/*
+ * Record the change in the journal while it is carried out, under the name of the lock that it
+ * holds.
+ */
 int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *lock,
 	const char *fmt, va_list args);
-/* The same for a change of a guest: under the placement lock, unless it is in another libvirt than
- * the system's. NULL: it asks none. */
+/*
+ * Record a change of a guest: under the placement lock, unless it is in a libvirt other than the
+ * system's. NULL: it needs none.
+ */
 int guest_journal(struct vfctl_ctx *ctx, struct vfctl_change *change,
 	struct vfctl_hypervisor *hypervisor, const char *fmt, ...) _printf_(4, 5);
 
 /* ---- a change of guests, from its lock to its plan ---- */
 
-/* The placement lock, with everything recovered that was cut short. */
+/* Take the placement lock, and recover every interrupted change. */
 int guest_lock(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, int *ret_fd);
-/* An empty change that holds the placement lock; a dry run holds none. */
+/* Create an empty change that holds the placement lock; a dry run holds none. */
 int guest_change_open(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change);
 /*
- * The same for a change that needs no libvirt, with what was interrupted recovered first: an error says
- * what stands in the way.
+ * Create a change that needs no libvirt, and recover interrupted changes first: an error names what
+ * prevents that.
  */
 int guest_change_recovered(struct vfctl_ctx *ctx, bool dry_run, struct vfctl_change **ret_change);
-/* The same by guest_lock(). */
+/* Create a change with guest_lock(). */
 int guest_change_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, bool dry_run,
 	struct vfctl_change **ret_change);
 /*
- * The end of planning with result @r: its name in the journal, change_planned(), and *@io goes to
- * *@ret_change unless that failed.
+ * Finish planning with result @r: set its name in the journal, call change_planned(), and pass *@io
+ * to *@ret_change unless that failed.
  */
 int guest_change_planned(struct vfctl_ctx *ctx, struct vfctl_change **io, int r,
 	struct vfctl_change **ret_change, struct vfctl_hypervisor *hypervisor, const char *fmt, ...)

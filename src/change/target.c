@@ -25,7 +25,9 @@ static int explain(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int
 	return unread ? ctx_append(ctx, error, " (%s)", unread) : error;
 }
 
-/* What could not be read must not be taken for absent: no change on such a PF. */
+/*
+ * A PF that could not be read completely must not be changed, because absent and unreadable differ.
+ */
 static int find_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct target *t)
 {
 	const struct vfctl_inventory *inv = t->snapshot->inventory;
@@ -43,7 +45,7 @@ static int find_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, stru
 	return unread ? ctx_fail(ctx, -EIO, "nothing is changed: %s", unread) : 0;
 }
 
-/* The PF that @name is about; neither its VFs nor leases are looked at for that. */
+/* Find the PF that @name refers to, without reading its VFs and leases. */
 static int find_address(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct vfctl_bdf *ret_pf)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -64,12 +66,12 @@ static int find_address(struct vfctl_ctx *ctx, const char *name, bool is_vf, str
 	return 0;
 }
 
-/* Names can change while the lock is waited for. */
+/* Names may change while this process waits for the lock. */
 static int check_locked(struct vfctl_ctx *ctx, const char *name, const struct target *t)
 {
 	if (t->lock_fd < 0 || vfctl_bdf_compare(&t->pf->bdf, &t->locked) == 0)
 		return 0;
-	return ctx_fail(ctx, -EAGAIN, "%s was renamed meanwhile: nothing is changed; repeat the "
+	return ctx_fail(ctx, -EAGAIN, "%s was renamed meanwhile, so nothing is changed; repeat the "
 		"command", name);
 }
 

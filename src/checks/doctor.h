@@ -4,17 +4,17 @@
 
 #include "checks/check.h"
 
-/* What a host needs before any guest can have a VF. */
+/* The requirements of a host before any guest can have a VF. */
 extern const struct check host_checks[];
-/* Fill @d->prerequisites from what the checks found. */
+/* Fill in @d->prerequisites from the results of the checks. */
 int doctor_list_prerequisites(struct vfctl_ctx *ctx, struct vfctl_diagnosis *d);
 
-/* PFs whose MTU is below what guests on them were defined for. */
-void doctor_check_mtu(struct exam *e);
+/* Report PFs whose MTU is below that for which guests on them were defined. */
+void doctor_check_mtu(struct check_ctx *e);
 
 /*
- * Of MACs that a bridge has learned keep those that no lease, VF, PF or pool has and that are not the
- * default gateway's; each other one is warned of.
+ * Of the MACs that a bridge has learned, keep those that do not belong to a lease, VF, PF, pool or
+ * the default gateway; warn about each of the others.
  */
 int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases, struct vfctl_mac *macs,
 	size_t *io_count);

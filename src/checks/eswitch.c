@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The switch inside the card: modes that do not fit, bonds that it does not know, firmware in trouble. */
+/*
+ * The switch inside the card: inconsistent modes, bonds that the card does not use, firmware
+ * errors.
+ */
 #include <inttypes.h>
 
 #include "checks/check.h"
@@ -15,15 +18,17 @@ static bool has_modes(const struct vfctl_pf *pf)
 		pf->eswitch == VFCTL_ESWITCH_INACTIVE;
 }
 
-/* Ports of one card that are in one bond. */
+/* Whether these are ports of one card in the same bond. */
 static bool are_bonded(const struct vfctl_pf *a, const struct vfctl_pf *b)
 {
 	return a->bdf.domain == b->bdf.domain && a->bdf.bus == b->bdf.bus && a->bdf.slot == b->bdf.slot &&
 		a->bond[0] && str_eq(a->bond, b->bond);
 }
 
-/* mlx5 makes no VF-LAG then, without a word (lag/lag.c, mlx5_lag_check_prereq()). */
-static void check_mixed(struct exam *e)
+/*
+ * mlx5 then does not create a VF-LAG, and does not report it (lag/lag.c, mlx5_lag_check_prereq()).
+ */
+static void check_mixed(struct check_ctx *e)
 {
 	EACH_PF(e, a)
 		EACH_PF(e, b) {
@@ -39,7 +44,7 @@ static void check_mixed(struct exam *e)
 		}
 }
 
-static void check_lag(struct exam *e)
+static void check_lag(struct check_ctx *e)
 {
 	EACH_PF(e, a)
 		EACH_PF(e, b) {
@@ -56,16 +61,16 @@ static void check_lag(struct exam *e)
 		}
 }
 
-/* devlink stays where it was, and the driver then refuses each mode (EINVAL). */
-static void check_netns(struct exam *e)
+/* devlink stays in its namespace, and the driver then rejects each mode (EINVAL). */
+static void check_netns(struct check_ctx *e)
 {
 	EACH_PF(e, pf)
 		if (has_modes(pf) && !pf->netdev[0])
-			found(e, TEXT(&pf->bdf), "its driver %s is bound, its devlink is here, and no "
-				"network device of it is", pf->driver);
+			found(e, TEXT(&pf->bdf), "driver %s is bound and its devlink instance is in "
+				"this network namespace, but its network device is not", pf->driver);
 }
 
-static void check_health(struct exam *e)
+static void check_health(struct check_ctx *e)
 {
 	EACH_PF(e, pf) {
 		char text[VFCTL_BDF_TEXT], name[VFCTL_BDF_TEXT];
@@ -86,24 +91,22 @@ static void check_health(struct exam *e)
 }
 
 const struct check eswitch_checks[] = {
-	{"eswitch-mixed", VFCTL_WARNING, "two ports in one bond have eswitches in different modes: the "
-		"card makes no VF-LAG of them, in silence", NULL,
-		"the same eswitch: for both in host.yaml, lag: with the bond, and vfctl "
-		"apply", check_mixed},
-	{"lag-off", VFCTL_WARNING, "the card does not know that its ports are a bond: VFs lose their "
-		"link with one "
-		"port", "VFs had drivers when the bond was made, it came before switchdev mode, "
-			"another device is in it, or RoCE is on for one port "
-			"alone", "lag: in host.yaml and vfctl apply, which "
-			"does it in the order that the driver needs; guests must let go of the VFs for "
-			"it", check_lag},
-	{"eswitch-netns", VFCTL_WARNING, "a PF's network device is in another network namespace than "
-		"its devlink: its eswitch mode cannot change, and the attributes of its VFs cannot be "
-		"set", NULL,
+	{"eswitch-mixed", VFCTL_WARNING, "two ports of one bond have different eswitch modes: the card "
+		"makes no VF-LAG, and reports no error", NULL,
+		"in host.yaml, give both ports the same eswitch: and declare the bond under lag:; then "
+		"run: vfctl apply", check_mixed},
+	{"lag-off", VFCTL_WARNING, "the card does not know that its ports are bonded: VFs lose their "
+		"link when one port fails", "when the bond was made, VFs were bound to drivers or the "
+			"ports were not in switchdev mode; or the bond has another member; or RoCE is "
+			"enabled on one port only", "declare the bond under lag: in host.yaml, stop the "
+			"guests that use the VFs, then run: vfctl apply", check_lag},
+	{"eswitch-netns", VFCTL_WARNING, "a PF's network device and its devlink instance are in "
+		"different network namespaces: the eswitch mode and the attributes of VFs cannot be "
+		"changed", NULL,
 		"ip -n NAMESPACE link set DEVICE netns 1", check_netns},
-	{"devlink-health", VFCTL_PROBLEM, "the driver reports an error of the card that it has not "
-		"recovered from",
-		NULL, "devlink health diagnose and dump show it; devlink health recover tries again; a "
-			"firmware that does not answer wants a reset of the card", check_health},
+	{"devlink-health", VFCTL_PROBLEM, "the driver reports an error from which the card has not "
+		"recovered",
+		NULL, "see: devlink health diagnose and devlink health dump; try: devlink health "
+			"recover; if the firmware does not answer, reset the card", check_health},
 	{.name = NULL},
 };

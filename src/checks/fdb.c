@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which MACs behind a bridge may be written into the card: the card then sends what VFs send to them to
- * the PF, and a guest on the bridge chooses what it sends with.
+ * Which MACs behind a bridge may be written to the card. The card then sends packets of VFs for
+ * these MACs to the PF, and a guest on the bridge can choose its MAC.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,7 +15,10 @@
 #include "ids/owner.h"
 #include "ids/values.h"
 
-/* The address of a default gateway (Linux, Documentation/networking/proc_net_tcp: hex, as in memory). */
+/*
+ * Whether it is the address of a default gateway (Linux, Documentation/networking/proc_net_tcp:
+ * hex, as in memory).
+ */
 static bool is_gateway(const char *routes, const char *address)
 {
 	struct in_addr ip;
@@ -32,7 +35,10 @@ static bool is_gateway(const char *routes, const char *address)
 	return false;
 }
 
-/* Of a default gateway of this host, by the kernel's neighbours. */
+/*
+ * Whether it is the MAC of a default gateway of this host, according to the kernel's neighbour
+ * table.
+ */
 static bool is_gateways_mac(struct vfctl_ctx *ctx, const struct vfctl_mac *mac)
 {
 	_free_ char *routes = NULL, *neighbours = NULL;
@@ -49,7 +55,7 @@ static bool is_gateways_mac(struct vfctl_ctx *ctx, const struct vfctl_mac *mac)
 	return false;
 }
 
-/* 1: it must not be written, and the message says why; 0. */
+/* 1: it must not be written, and the message says why; 0: it may be. */
 static int is_doubtful(struct vfctl_ctx *ctx, struct value_facts *facts, const struct value_rows *rows,
 	const struct vfctl_mac *mac)
 {
@@ -90,8 +96,8 @@ int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 		if (r == 0)
 			macs[kept++] = macs[i];
 		else if (r == 1)
-			log_warn(ctx, "a port of the bridge claims a MAC that is not written into the card: "
-				"%s", vfctl_ctx_error(ctx));
+			log_warn(ctx, "a port of the bridge claims a MAC, so it is not written into the "
+				"card: %s", vfctl_ctx_error(ctx));
 		ctx_clear(ctx);
 	}
 	live_values_clear(&facts.live);

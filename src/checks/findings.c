@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Leases, libvirt's domains and VFs change behind each other's backs: where do they disagree? */
+/* Compare leases, libvirt's domains and VFs, which change independently of each other. */
 #include "core/findings.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ const char *vfctl_finding_name(enum vfctl_finding_kind kind)
 void vfctl_findings_free(struct vfctl_findings *findings)
 {
 	for (size_t i = 0; findings && i < findings->count; i++) {
-		free(findings->v[i].words);
+		free(findings->v[i].message);
 		free(findings->v[i].remedy);
 	}
 	if (findings) {
@@ -51,7 +51,7 @@ void vfctl_findings_free(struct vfctl_findings *findings)
 	free(findings);
 }
 
-/* What is compared. */
+/* The inputs of the comparison. */
 struct look {
 	struct vfctl_ctx *ctx;
 	const struct vfctl_snapshot *snapshot;
@@ -60,21 +60,21 @@ struct look {
 	struct vfctl_findings *found;
 };
 
-/* @words and @remedy are owned by the finding from now on. */
+/* The finding takes over @message and @remedy. */
 static int add_named(struct look *l, enum vfctl_finding_kind kind, const char *domain,
-	const struct vfctl_bdf *vf, char *words, char *remedy)
+	const struct vfctl_bdf *vf, char *message, char *remedy)
 {
 	struct vfctl_finding *f = NULL;
 
-	if (words && remedy && array_grow(l->found->v, l->found->count))
+	if (message && remedy && array_grow(l->found->v, l->found->count))
 		f = &l->found->v[l->found->count++];
 	if (!f) {
-		free(words);
+		free(message);
 		free(remedy);
 		return ctx_oom(l->ctx);
 	}
 	*f = (struct vfctl_finding){.kind = kind, .note = kind >= VFCTL_FINDING_UNLEASED,
-		.words = words, .remedy = remedy};
+		.message = message, .remedy = remedy};
 	snprintf(f->domain, sizeof(f->domain), "%s", domain);
 	if (vf)
 		vfctl_bdf_format(vf, f->vf);
@@ -82,9 +82,9 @@ static int add_named(struct look *l, enum vfctl_finding_kind kind, const char *d
 }
 
 static int add_finding(struct look *l, enum vfctl_finding_kind kind, const struct vfctl_lease *lease,
-	const struct vfctl_bdf *vf, char *words, char *remedy)
+	const struct vfctl_bdf *vf, char *message, char *remedy)
 {
-	return add_named(l, kind, lease->domain_name, vf, words, remedy);
+	return add_named(l, kind, lease->domain_name, vf, message, remedy);
 }
 
 /* ---- its domain ---- */
@@ -107,13 +107,16 @@ static bool read_uuid(const struct look *l, const char *xml, char ret[VFCTL_UUID
 	return r == 0 && str_copy(ret, VFCTL_UUID_TEXT, intent->uuid);
 }
 
-/* The UUID of the domain that has its name now; one that cannot be read is taken for its own. */
+/*
+ * The UUID of the domain that has the lease's domain name now; if it cannot be read, assume the
+ * same domain.
+ */
 static bool find_namesake(const struct look *l, const struct vfctl_lease *lease,
 	char ret[VFCTL_UUID_TEXT])
 {
 	_free_ char *xml = NULL;
 
-	/* Definitions without devices are not among the domains. */
+	/* Definitions without devices are not in the list of domains. */
 	return host_try_read(l->ctx, &xml, DEFINITIONS "/%s.xml", lease->domain_name) == 0 &&
 		read_uuid(l, xml, ret) && !str_eq(ret, lease->domain_uuid);
 }
@@ -127,7 +130,10 @@ static bool is_defined(const struct look *l, const struct vfctl_lease *lease)
 			!find_namesake(l, lease, uuid));
 }
 
-/* Its domain is gone, and another has its name: by name nothing can be said of the lease. */
+/*
+ * The lease's domain no longer exists, and another domain has its name: the name does not identify
+ * the lease.
+ */
 static bool is_replaced(const struct look *l, const struct vfctl_lease *lease)
 {
 	char uuid[VFCTL_UUID_TEXT];
@@ -143,14 +149,14 @@ static int add_gone(struct look *l, const struct vfctl_lease *lease)
 
 	if (find_namesake(l, lease, other))
 		return add_finding(l, VFCTL_FINDING_GONE, lease, NULL,
-			str_format("libvirt does not know the domain %s of UUID %s any more, and it still "
-				"has a lease; the %s that it knows now has UUID %s", name, uuid, name, other),
-			str_format("vfctl recover --rebuild --trust-metadata gives it that lease, if its "
-				"metadata names it; vfctl undefine %s ends it", uuid));
+			str_format("domain %s with UUID %s no longer exists in libvirt but holds a "
+				"lease; the domain %s in libvirt has UUID %s", name, uuid, name, other),
+			str_format("to give it that lease, if its metadata names it: vfctl recover "
+				"--rebuild --trust-metadata; to end the lease: vfctl undefine %s", uuid));
 	return add_finding(l, VFCTL_FINDING_GONE, lease, NULL,
-		str_format("libvirt does not know domain %s any more, and it still has a lease", name),
-		str_format("vfctl define with its file defines it again, vfctl undefine %s ends the "
-			"lease", name));
+		str_format("domain %s no longer exists in libvirt but holds a lease", name),
+		str_format("to define it again: vfctl define with its file; to end the lease: vfctl "
+			"undefine %s", name));
 }
 
 static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
@@ -163,8 +169,8 @@ static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
 		return add_gone(l, lease);
 	if (d && !str_eq(d->name, lease->domain_name))
 		return add_finding(l, VFCTL_FINDING_RENAMED, lease, NULL,
-			str_format("libvirt calls domain %s now %s", lease->domain_name, d->name),
-			strdup("its next start notes that"));
+			str_format("domain %s was renamed to %s in libvirt", lease->domain_name, d->name),
+			strdup("its lease takes the new name at the next start"));
 	return 0;
 }
 
@@ -176,9 +182,9 @@ static const char *what_exposes(unsigned exposure)
 		return "shares its IOMMU group with others";
 	if (exposure & VFCTL_EXPOSED_ACS)
 		return exposure & VFCTL_EXPOSED_RESET
-			? "ACS does not keep from other devices, and which cannot be reset by itself"
-			: "ACS does not keep from other devices";
-	return "cannot be reset by itself";
+			? "is not isolated from other devices by ACS and cannot be reset on its own"
+			: "is not isolated from other devices by ACS";
+	return "cannot be reset on its own";
 }
 
 static int add_absent(struct look *l, const struct vfctl_lease *lease,
@@ -198,7 +204,7 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 			snprintf(bind, sizeof(bind), "echo %s > /sys/bus/pci/drivers_probe, then ",
 				TEXT(&pf->bdf));
 		return add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
-			str_format("VF %s, leased to domain %s, is not there: %s has %s%u VFs",
+			str_format("VF %s, leased to domain %s, does not exist: %s has %s%u VFs",
 				TEXT(&vf->bdf), lease->domain_name, vfctl_pf_name(pf, name),
 				pf->driver[0] ? "" : "no driver, and ", pf->num_vfs),
 			str_format("%svfctl apply, or vfctl create %s %u (or more)", bind,
@@ -208,13 +214,17 @@ static int add_absent(struct look *l, const struct vfctl_lease *lease,
 	where = now ? str_format(", which is %s (%s) now", vfctl_pf_name(now, (char[VFCTL_BDF_TEXT]){0}),
 		TEXT(&now->bdf)) : strdup("");
 	return !where ? ctx_oom(l->ctx) : add_finding(l, VFCTL_FINDING_ABSENT, lease, &vf->bdf,
-		str_format("VF %s, leased to domain %s, went with its PF %s%s", TEXT(&vf->bdf),
+		str_format("VF %s, leased to domain %s, is gone with its PF %s%s", TEXT(&vf->bdf),
 			lease->domain_name, TEXT(&vf->pf), where),
-		str_format("%svfctl detach %s --vf %s takes it out; then vfctl attach gives it another",
+		str_format("%sto remove it: vfctl detach %s --vf %s; then give the domain another: "
+			"vfctl attach",
 			now ? "vfctl define with its file, or " : "", lease->domain_name, TEXT(&vf->bdf)));
 }
 
-/* Its definition, by UUID or, where that could not be read, by name, is known in part only. */
+/*
+ * Whether its definition, found by UUID or, if that could not be read, by name, was read only in
+ * part.
+ */
 static bool is_known_in_part(const struct look *l, const struct vfctl_lease *lease)
 {
 	for (size_t i = 0; i < l->domains->count; i++) {
@@ -227,7 +237,7 @@ static bool is_known_in_part(const struct look *l, const struct vfctl_lease *lea
 	return false;
 }
 
-/* Its definition, in which nothing looks like a device, is a whole one. */
+/* Whether its definition, which seems to have no devices, is complete. */
 static bool is_whole(const struct look *l, const struct vfctl_lease *lease)
 {
 	_free_ char *xml = NULL;
@@ -237,7 +247,7 @@ static bool is_whole(const struct look *l, const struct vfctl_lease *lease)
 		read_uuid(l, xml, uuid);
 }
 
-/* One whose definition has no device at all was not read. */
+/* A definition without any device was not read. */
 static bool is_dropped(const struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf)
 {
@@ -248,12 +258,12 @@ static bool is_dropped(const struct look *l, const struct vfctl_lease *lease,
 	return d ? !known_domain_has(d, &vf->bdf) : is_defined(l, lease) && is_whole(l, lease);
 }
 
-/* Leased though it is not kept apart: before it was so, or because host.yaml accepts it. */
+/* The VF is leased although it is not isolated: it was leased earlier, or host.yaml accepts it. */
 static int look_at_exposure(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
-	_free_ char *words = NULL;
-	unsigned exposure = l->spec ? vfctl_vf_exposure(l->ctx, pf, vf, &words) : 0;
+	_free_ char *message = NULL;
+	unsigned exposure = l->spec ? vfctl_vf_exposure(l->ctx, pf, vf, &message) : 0;
 	char name[VFCTL_BDF_TEXT];
 	bool accepted;
 
@@ -263,12 +273,12 @@ static int look_at_exposure(struct look *l, const struct vfctl_lease *lease,
 	return add_finding(l, accepted ? VFCTL_FINDING_ACCEPTED : VFCTL_FINDING_EXPOSED, lease, &vf->bdf,
 		str_format("domain %s has VF %s/%u, which %s", lease->domain_name,
 			vfctl_pf_name(pf, name), vf->index, what_exposes(exposure)),
-		accepted ? strdup("host.yaml accepts that")
-			 : str_format("vfctl show %s/%u says why, and what helps",
+		accepted ? strdup("host.yaml permits this")
+			 : str_format("for the reason and a remedy: vfctl show %s/%u",
 				   vfctl_pf_name(pf, name), vf->index));
 }
 
-/* What an administrator let it have beyond the safe defaults. */
+/* Report what an administrator permitted beyond the safe defaults. */
 static int look_at_trust(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf)
 {
@@ -283,34 +293,34 @@ static int look_at_trust(struct look *l, const struct vfctl_lease *lease,
 		str_format("VF %s/%u is leased to domain %s with %s%s%s", vfctl_pf_name(pf, name),
 			leased->index, lease->domain_name, trust ? "trust on" : "",
 			trust && spoof ? " and " : "", spoof ? "the spoof check off" : ""),
-		lease->transient ? strdup("host.yaml allows it (foreign-domains)")
-				 : str_format("vfctl set %s/%u%s%s --config takes that back",
+		lease->transient ? strdup("host.yaml permits this (foreign-domains)")
+				 : str_format("to undo this: vfctl set %s/%u%s%s --config",
 					   vfctl_pf_name(pf, name), leased->index,
 					   trust ? " trust=off" : "", spoof ? " spoofchk=on" : ""));
 }
 
-/* A VF of another card, which has the address of the one that was leased. */
+/* A VF of another card has the address of the leased one. */
 static int look_at_port(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf)
 {
 	const struct vfctl_pf *now = inventory_find_port(l->snapshot->inventory, leased->port_id);
 	const char *name = lease->domain_name, *at = TEXT(&leased->bdf);
 	_free_ char *where = now ? str_format("is %s (%s) now", vfctl_pf_name(now,
-		(char[VFCTL_BDF_TEXT]){0}), TEXT(&now->bdf)) : strdup("is not found on this host");
+		(char[VFCTL_BDF_TEXT]){0}), TEXT(&now->bdf)) : strdup("was not found on this host");
 
 	if (!pf_is_another(pf, leased->port_id))
 		return 0;
 	if (!where)
 		return ctx_oom(l->ctx);
 	return add_finding(l, VFCTL_FINDING_OTHER_PF, lease, &leased->bdf,
-		str_format("domain %s was given VF %s of the PF with %s, which %s; %s is another PF now, "
-			"%s", name, at, port_words(leased->port_id, (char[PORT_WORDS]){0}), where,
+		str_format("domain %s was given VF %s of the PF with %s, which %s; %s is now another "
+			"PF, %s", name, at, port_text(leased->port_id, (char[PORT_WORDS]){0}), where,
 			TEXT(&pf->bdf), vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0})),
-		str_format("vfctl define with its file, or vfctl detach %s --vf %s and vfctl attach; until "
-			"then its start is refused", name, at));
+		str_format("run vfctl define with its file, or vfctl detach %s --vf %s and vfctl "
+			"attach; until then the domain cannot start", name, at));
 }
 
-/* It runs, and libvirt did not run the hook when it started. */
+/* It runs, and libvirt did not run the hook at its start. */
 static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
@@ -329,8 +339,8 @@ static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
 	return add_finding(l, VFCTL_FINDING_UNGUARDED, lease, &leased->bdf,
 		str_format("libvirt did not run vfctl's hook when domain %s started: VF %s/%u has %s, its "
 			"lease says %s", lease->domain_name, name, vf->index, is.data, wanted.data),
-		str_format("vfctl set %s/%u %s --live sets it now; vfctl hook status says whether the "
-			"next start does", name, vf->index, wanted.data));
+		str_format("set it now: vfctl set %s/%u %s --live; check that the next start sets it: "
+			"vfctl hook status", name, vf->index, wanted.data));
 }
 
 static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
@@ -346,25 +356,26 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 	r = look_at_port(l, lease, leased, pf);
 	if (r < 0)
 		return r;
-	if (is_replaced(l, lease)) /* that was said, with what helps */
+	if (is_replaced(l, lease)) /* another finding reports that, with the remedy */
 		return look_at_exposure(l, lease, pf, vf);
 	if (vf->holder.uuid[0] && !str_eq(vf->holder.uuid, lease->domain_uuid))
 		r = add_finding(l, VFCTL_FINDING_TAKEN, lease, &leased->bdf,
 			str_format("domain %s has VF %s, which is leased to domain %s", vf->holder.name,
 				at, name),
-			str_format("take it out of %s: virsh detach-device, and virsh edit",
+			str_format("remove it from %s with virsh detach-device and virsh edit",
 				vf->holder.name));
 	if (r == 0 && vf->defined_in[0])
 		r = add_finding(l, VFCTL_FINDING_CLAIMED, lease, &leased->bdf,
 			str_format("the definition of %s has VF %s, which is leased to domain %s",
 				vf->defined_in, at, name),
-			str_format("take it out: virsh edit %s (it is refused at its start)",
+			str_format("remove it: virsh edit %s (until then the domain cannot start)",
 				vf->defined_in));
 	if (r == 0 && is_dropped(l, lease, leased))
 		r = add_finding(l, VFCTL_FINDING_DROPPED, lease, &leased->bdf,
-			str_format("the definition of domain %s has VF %s no more, which is leased to it",
+			str_format("the definition of domain %s no longer has VF %s, which is leased to "
+				"the domain",
 				name, at),
-			str_format("vfctl detach %s --vf %s ends that", name, at));
+			str_format("end the lease: vfctl detach %s --vf %s", name, at));
 	if (r == 0)
 		r = look_at_policy(l, lease, leased, pf, vf);
 	if (r == 0)
@@ -374,7 +385,7 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 
 /* ---- its CPUs ---- */
 
-/* host.yaml was changed since: no new guest gets those, and this one keeps them. */
+/* host.yaml was changed since: new guests do not get these CPUs, but this one keeps them. */
 static int look_at_reserved(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_cpuset *kept, const char *key)
 {
@@ -389,8 +400,8 @@ static int look_at_reserved(struct look *l, const struct vfctl_lease *lease,
 	return add_finding(l, VFCTL_FINDING_RESERVED, lease, NULL,
 		str_format("domain %s holds CPU%s %s, which host.yaml has in %s", name,
 			vfctl_cpuset_count(&both) == 1 ? "" : "s", cpus, key),
-		str_format("take %s out there, or give the domain others: vfctl undefine %s, then "
-			"define", vfctl_cpuset_count(&both) == 1 ? "it" : "them", name));
+		str_format("remove %s there, or give the domain other CPUs: vfctl undefine %s, then "
+			"vfctl define", vfctl_cpuset_count(&both) == 1 ? "it" : "them", name));
 }
 
 static int look_at_cpus(struct look *l, const struct vfctl_lease *lease)
@@ -431,7 +442,7 @@ static const struct vfctl_bdf *first_unleased(const struct look *l, const struct
 	return first;
 }
 
-/* Of its definition: what a running domain alone has ends with its run. */
+/* Only its definition counts: what a running domain has besides ends with its run. */
 static int look_at_foreign(struct look *l, const struct known_domain *d)
 {
 	bool lost = d->noted && !vfctl_leases_find_uuid(l->snapshot->leases, d->uuid);
@@ -441,18 +452,18 @@ static int look_at_foreign(struct look *l, const struct known_domain *d)
 	if (d->pid)
 		return 0;
 	if (d->unread && add_named(l, VFCTL_FINDING_UNREAD, d->name, NULL,
-				 str_format("vfctl knows only a part of the domain: %s", d->unread),
+				 str_format("vfctl can read the domain only in part: %s", d->unread),
 				 str_format("see virsh dumpxml %s", d->name)) < 0)
 		return -ENOMEM;
 	vf = first_unleased(l, d, &count);
 	return !vf ? 0 : add_named(l, VFCTL_FINDING_UNLEASED, d->name, vf,
 		str_format("domain %s has VF %s%s without a lease", d->name, TEXT(vf),
 			count > 1 ? " and others" : ""),
-		lost ? strdup("its lease is lost: vfctl recover --rebuild leases to it again what it had")
-		     : str_format("vfctl adopt %s leases what it has to it", d->name));
+		lost ? strdup("its lease is lost; restore it: vfctl recover --rebuild")
+		     : str_format("lease its VFs to it: vfctl adopt %s", d->name));
 }
 
-/* ---- VFs that nobody has ---- */
+/* ---- VFs that are not in use ---- */
 
 static int look_at_left(struct look *l)
 {
@@ -466,10 +477,10 @@ static int look_at_left(struct look *l)
 
 			if (vf->to_clean && !vf->lease.name[0])
 				r = add_named(l, VFCTL_FINDING_LEFT, "", &vf->bdf,
-					str_format("VF %s/%u, which nobody has, is to be cleaned",
+					str_format("VF %s/%u, which is not in use, is to be cleaned",
 						vfctl_pf_name(&inv->pfs[i], name), vf->index),
-					strdup("that is done before a guest gets it; now: vfctl "
-						"recover --clean"));
+					strdup("vfctl cleans it before a guest gets it; to clean it "
+						"now: vfctl recover --clean"));
 		}
 	return r;
 }
@@ -502,7 +513,7 @@ int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snap
 		r = ctx_fail(ctx, -EACCES, "%s", snapshot->leases_error);
 	if (r == 0)
 		r = look_at_left(&l);
-	/* Without libvirt nothing can be said of its domains. */
+	/* Without libvirt's files its domains are not known. */
 	if (r == 0 && host_exists(ctx, DEFINITIONS)) {
 		r = known_domains_read(ctx, &domains);
 		l.domains = domains;

@@ -5,14 +5,14 @@
 #include "host/host.h"
 #include "pci/bars.h"
 
-/* Kept in struct exam: each definition is read and taken apart once. */
+/* Kept for all checks: each definition is read and parsed once. */
 struct guest_list {
 	struct known_domains *domains;
 	struct guest *v;
 	size_t count;
 };
 
-static void read_guest(struct exam *e, const struct known_domain *domain, struct guest *g)
+static void read_guest(struct check_ctx *e, const struct known_domain *domain, struct guest *g)
 {
 	int r = host_try_read(e->ctx, &g->xml, LIBVIRT_DEFINITIONS "/%s.xml", domain->name);
 
@@ -25,7 +25,7 @@ static void read_guest(struct exam *e, const struct known_domain *domain, struct
 		g->bar_bytes += pci_bar_bytes(e->ctx, &domain->devices[i]);
 }
 
-static const struct guest_list *guests_of(struct exam *e)
+static const struct guest_list *guests_of(struct check_ctx *e)
 {
 	const struct known_domains *domains;
 	struct guest_list *all;
@@ -39,7 +39,7 @@ static const struct guest_list *guests_of(struct exam *e)
 	}
 	domains = all->domains;
 	for (size_t i = 0; i < domains->count; i++) {
-		/* A running one has a second row for its definition. */
+		/* A running domain has a second row for its definition. */
 		if (domains->v[i].pid || !domains->v[i].device_count)
 			continue;
 		if (!array_grow(all->v, all->count)) {
@@ -51,14 +51,14 @@ static const struct guest_list *guests_of(struct exam *e)
 	return all;
 }
 
-const struct known_domains *exam_domains(struct exam *e)
+const struct known_domains *check_ctx_domains(struct check_ctx *e)
 {
 	const struct guest_list *all = guests_of(e);
 
 	return all ? all->domains : NULL;
 }
 
-void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest *g, void *data),
+void each_guest(struct check_ctx *e, void (*look)(struct check_ctx *e, const struct guest *g, void *data),
 	void *data)
 {
 	const struct guest_list *all = guests_of(e);
@@ -68,7 +68,7 @@ void each_guest(struct exam *e, void (*look)(struct exam *e, const struct guest 
 			look(e, &all->v[i], data);
 }
 
-void tell_unread_guests(struct exam *e)
+void tell_unread_guests(struct check_ctx *e)
 {
 	const struct guest_list *all = guests_of(e);
 
@@ -79,7 +79,7 @@ void tell_unread_guests(struct exam *e)
 			unknown(e, "%s: %s", all->v[i].name, all->v[i].parsed->unread);
 }
 
-void exam_end(struct exam *e)
+void check_ctx_end(struct check_ctx *e)
 {
 	for (size_t i = 0; e->guests && i < e->guests->count; i++) {
 		vfctl_parsed_domain_free(e->guests->v[i].parsed);

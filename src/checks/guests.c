@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Domains with host devices, as libvirt keeps them: what will not work when they start. */
+/* Domains with host devices: what will fail when they start. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static unsigned bits_of(const struct guest *g, const struct vfctl_address_space 
 	return a->limit && a->limit < host->cpu_bits ? a->limit : host->cpu_bits;
 }
 
-static void look_at_bars(struct exam *e, const struct guest *g, void *host)
+static void look_at_bars(struct check_ctx *e, const struct guest *g, void *host)
 {
 	unsigned bits = bits_of(g, host);
 	uint64_t room;
@@ -37,7 +37,7 @@ static void look_at_bars(struct exam *e, const struct guest *g, void *host)
 			g->parsed->address.uefi ? "UEFI" : "the guest", room >> 30);
 }
 
-static void check_guest_bars(struct exam *e)
+static void check_guest_bars(struct check_ctx *e)
 {
 	struct vfctl_address_space host = {0};
 
@@ -46,18 +46,18 @@ static void check_guest_bars(struct exam *e)
 	each_guest(e, look_at_bars, &host);
 }
 
-static void look_at_width(struct exam *e, const struct guest *g, void *data)
+static void look_at_width(struct check_ctx *e, const struct guest *g, void *data)
 {
 	const struct vfctl_address_space *host = data;
 	unsigned bits = bits_of(g, host);
 
-	/* UEFI puts BARs at the top; SeaBIOS right behind the memory. */
+	/* UEFI places BARs at the top, SeaBIOS directly after the memory. */
 	if (g->parsed->address.uefi && host->iommu_bits && bits > host->iommu_bits && g->bar_bytes)
-		found(e, g->name, "its addresses have %u bits, and /sys/class/iommu tells of "
-			"an IOMMU that translates %u", bits, host->iommu_bits);
+		found(e, g->name, "its addresses have %u bits, but the IOMMU in /sys/class/iommu "
+			"translates %u", bits, host->iommu_bits);
 }
 
-static void check_guest_width(struct exam *e)
+static void check_guest_width(struct check_ctx *e)
 {
 	struct vfctl_address_space host = {0};
 
@@ -67,7 +67,7 @@ static void check_guest_width(struct exam *e)
 
 /* ---- memory ---- */
 
-/* VFIO pins all memory once, or behind a virtual IOMMU once for each device. */
+/* VFIO pins all memory once or, with a virtual IOMMU, once for each device. */
 static uint64_t pinned(const struct vfctl_memlock *m)
 {
 	uint64_t times = m->others + (m->iommu ? m->vfio_devices : m->vfio_devices > 0), bytes;
@@ -75,12 +75,14 @@ static uint64_t pinned(const struct vfctl_memlock *m)
 	return __builtin_mul_overflow(times, m->memory_bytes, &bytes) ? UINT64_MAX : bytes;
 }
 
-/* libvirt makes of it both the limit of locked memory and that of the guest's control group. */
-static void look_at_hard_limit(struct exam *e, const struct guest *g, void *data)
+/*
+ * libvirt uses it both as the limit of locked memory and as the limit of the guest's control group.
+ */
+static void look_at_hard_limit(struct check_ctx *e, const struct guest *g, void *data)
 {
 	struct vfctl_memlock m = g->parsed->memlock;
 	uint64_t limit = m.hard_limit_bytes, need = pinned(&m);
-	struct vfctl_ailment *a;
+	struct vfctl_issue *a;
 	char devices[64] = "";
 
 	if (!limit || limit >= need)
@@ -92,11 +94,11 @@ static void look_at_hard_limit(struct exam *e, const struct guest *g, void *data
 		"%" PRIu64 " MiB", MIB(need), devices, MIB(limit));
 	m.hard_limit_bytes = 0;
 	m.locked = false;
-	set_remedy(e, a, "take <hard_limit> out of <memtune>: libvirt then computes it; or make it %"
-		PRIu64 " MiB at least", MIB(vfctl_domain_memlock_need(&m, 0)));
+	set_remedy(e, a, "remove <hard_limit> from <memtune>, so that libvirt computes it, or set it to "
+		"at least %" PRIu64 " MiB", MIB(vfctl_domain_memlock_need(&m, 0)));
 }
 
-static void look_at_limit(struct exam *e, const struct guest *g, void *data)
+static void look_at_limit(struct check_ctx *e, const struct guest *g, void *data)
 {
 	uint64_t limit = *(uint64_t *)data, need = vfctl_domain_memlock_need(&g->parsed->memlock, 0);
 	char much[32] = "all memory";
@@ -105,13 +107,13 @@ static void look_at_limit(struct exam *e, const struct guest *g, void *data)
 		return;
 	if (need != VFCTL_MEMLOCK_UNLIMITED)
 		snprintf(much, sizeof(much), "%" PRIu64 " MiB", MIB(need));
-	set_remedy(e, found(e, g->name, "it locks %s; the libvirt daemon may lock %" PRIu64 " KiB, and "
-		"has no CAP_SYS_RESOURCE to raise that", much, limit >> 10),
-		"leave the daemon CAP_SYS_RESOURCE, or LimitMEMLOCK=infinity in its unit (kernel: {memlock: "
-		"unlimited} in host.yaml writes that); then start it again");
+	set_remedy(e, found(e, g->name, "it locks %s; the libvirt daemon may lock %" PRIu64 " KiB and "
+		"cannot raise that, for it has no CAP_SYS_RESOURCE", much, limit >> 10),
+		"give the daemon's unit CAP_SYS_RESOURCE or LimitMEMLOCK=infinity (host.yaml: kernel: "
+		"{memlock: unlimited}), then restart it");
 }
 
-static void check_guest_memory(struct exam *e)
+static void check_guest_memory(struct check_ctx *e)
 {
 	uint64_t limit;
 
@@ -122,42 +124,42 @@ static void check_guest_memory(struct exam *e)
 
 /* ---- iommufd ---- */
 
-static void look_at_iommufd(struct exam *e, const struct guest *g, void *data)
+static void look_at_iommufd(struct check_ctx *e, const struct guest *g, void *data)
 {
 	if (g->parsed->address.iommufd && !host_exists(e->ctx, "/dev/iommu"))
-		found(e, g->name, "its definition asks for iommufd, and there is no /dev/iommu");
+		found(e, g->name, "its definition asks for iommufd, but /dev/iommu does not exist");
 }
 
-static void check_guest_iommufd(struct exam *e)
+static void check_guest_iommufd(struct check_ctx *e)
 {
 	/* A capture has neither domains nor /dev. */
 	if (!host_of(e->ctx)->ops->read_only)
 		each_guest(e, look_at_iommufd, NULL);
 }
 
-/* ---- what the host has not ---- */
+/* ---- resources that the host lacks ---- */
 
-/* Of leased VFs that are not there the check leases speaks. */
-static bool is_leased(const struct exam *e, const struct vfctl_bdf *bdf)
+/* The check leases reports leased VFs that are absent. */
+static bool is_leased(const struct check_ctx *e, const struct vfctl_bdf *bdf)
 {
 	const struct vfctl_leases *leases = e->snapshot->leases;
 
 	return leases && vfctl_leases_find_vf(leases, bdf);
 }
 
-static void look_at_missing(struct exam *e, const struct guest *g, void *data)
+static void look_at_missing(struct check_ctx *e, const struct guest *g, void *data)
 {
 	for (size_t i = 0; i < g->parsed->device_count; i++) {
 		const struct vfctl_bdf *bdf = &g->parsed->devices[i].source;
 
 		if (!host_exists(e->ctx, PCI_SYSFS "%s", TEXT(bdf)) && !is_leased(e, bdf)) {
-			found(e, g->name, "%s, which it has, is not in /sys/bus/pci/devices", TEXT(bdf));
+			found(e, g->name, "its device %s is not in /sys/bus/pci/devices", TEXT(bdf));
 			return;
 		}
 	}
 }
 
-static void check_guest_device(struct exam *e)
+static void check_guest_device(struct check_ctx *e)
 {
 	each_guest(e, look_at_missing, NULL);
 }
@@ -167,10 +169,11 @@ static void check_guest_device(struct exam *e)
 #define CLASS_PCI_BRIDGE 0x0604
 
 /*
- * VFIO opens a group only while no driver of the host uses DMA in it: none, VFIO's own, pci-stub
- * and PCI bridges may stay (drivers/iommu/iommu.c, iommu_group_claim_dma_owner()).
+ * VFIO opens a group only while no host driver uses DMA in it. Devices without a driver, VFIO's own
+ * drivers, pci-stub and PCI bridges are permitted (drivers/iommu/iommu.c,
+ * iommu_group_claim_dma_owner()).
  */
-static bool spoils_group(struct exam *e, const struct guest *g, const struct vfctl_bdf *other,
+static bool spoils_group(struct check_ctx *e, const struct guest *g, const struct vfctl_bdf *other,
 	char driver[PCI_DRIVER_NAME])
 {
 	return !guest_has(g, other) && pci_driver(e->ctx, other, driver) == 0 && driver[0] &&
@@ -178,7 +181,7 @@ static bool spoils_group(struct exam *e, const struct guest *g, const struct vfc
 		pci_read_hex(e->ctx, other, "class") >> 8 != CLASS_PCI_BRIDGE;
 }
 
-static void look_at_group(struct exam *e, const struct guest *g, const struct vfctl_bdf *device)
+static void look_at_group(struct check_ctx *e, const struct guest *g, const struct vfctl_bdf *device)
 {
 	_strv_ char **names = NULL;
 
@@ -191,31 +194,31 @@ static void look_at_group(struct exam *e, const struct guest *g, const struct vf
 		if (vfctl_bdf_parse(names[i], &other) < 0 || vfctl_bdf_compare(&other, device) == 0 ||
 			!spoils_group(e, g, &other, driver))
 			continue;
-		set_remedy(e, found(e, g->name, "%s, which it has, shares its IOMMU group with %s, which "
-			"the driver %s has", TEXT(device), names[i], driver),
-			"give the guest %s as well, or bind that to vfio-pci; or put the card into a slot "
-			"with ACS", names[i]);
+		set_remedy(e, found(e, g->name, "its device %s shares an IOMMU group with %s, which is "
+			"bound to driver %s", TEXT(device), names[i], driver),
+			"give the guest %s as well, or bind that device to vfio-pci, or move the card "
+			"to a slot with ACS", names[i]);
 		return;
 	}
 }
 
-static void look_at_groups(struct exam *e, const struct guest *g, void *data)
+static void look_at_groups(struct check_ctx *e, const struct guest *g, void *data)
 {
-	/* Of VFs the check vfs-apart speaks. */
+	/* The check vfs-apart reports VFs. */
 	for (size_t i = 0; i < g->parsed->device_count; i++)
 		if (!vf_at(e, &g->parsed->devices[i].source, NULL))
 			look_at_group(e, g, &g->parsed->devices[i].source);
 }
 
-static void check_guest_group(struct exam *e)
+static void check_guest_group(struct check_ctx *e)
 {
 	each_guest(e, look_at_groups, NULL);
 }
 
 /* ---- VFIO's drivers ---- */
 
-/* modules.dep and modules.builtin of the kernel that runs; NULL: they are not here. */
-static char *read_modules(struct exam *e, const char *file)
+/* modules.dep and modules.builtin of the running kernel; NULL: they do not exist here. */
+static char *read_modules(struct check_ctx *e, const char *file)
 {
 	_free_ char *release = NULL;
 	char *text = NULL;
@@ -226,7 +229,7 @@ static char *read_modules(struct exam *e, const char *file)
 	return text;
 }
 
-/* Module names take - and _ for the same. */
+/* In module names - and _ are equivalent. */
 static bool lists_module(const char *text, const char *name)
 {
 	size_t len = strlen(name);
@@ -247,7 +250,7 @@ struct modules {
 	char *loadable, *builtin;
 };
 
-static void look_at_models(struct exam *e, const struct guest *g, void *data)
+static void look_at_models(struct check_ctx *e, const struct guest *g, void *data)
 {
 	struct modules *m = data;
 
@@ -263,15 +266,15 @@ static void look_at_models(struct exam *e, const struct guest *g, void *data)
 		if (!m->loadable || lists_module(m->loadable, d->model) ||
 			(m->builtin && lists_module(m->builtin, d->model)))
 			continue;
-		set_remedy(e, found(e, g->name, "%s shall have the driver %s (<driver model=>), and "
-			"modules.dep of this kernel has no such module", TEXT(&d->source), d->model),
-			"a kernel that has %s; or leave model= out: libvirt then takes the best driver "
-			"that there is", d->model);
+		set_remedy(e, found(e, g->name, "%s needs driver %s (<driver model=>), but this "
+			"kernel's modules.dep has no such module", TEXT(&d->source), d->model),
+			"boot a kernel that has %s, or remove model= so that libvirt chooses the "
+			"driver", d->model);
 		return;
 	}
 }
 
-static void check_guest_driver(struct exam *e)
+static void check_guest_driver(struct check_ctx *e)
 {
 	struct modules m = {0};
 
@@ -283,8 +286,8 @@ static void check_guest_driver(struct exam *e)
 /* ---- migration ---- */
 
 /*
- * "alias vfio_pci:v000015B3d0000101Esv*sd*bc*sc*i* mlx5_vfio_pci": a driver of VFIO for this device
- * alone. vfio-pci's own alias is one for all devices.
+ * "alias vfio_pci:v000015B3d0000101Esv*sd*bc*sc*i* mlx5_vfio_pci": a VFIO driver for only this
+ * device. The alias of vfio-pci itself matches all devices.
  */
 static bool variant_of(const char *aliases, const char *modalias, char ret[PCI_DRIVER_NAME])
 {
@@ -310,7 +313,7 @@ static const struct vfctl_vf *first_of_guests(const struct vfctl_pf *pf)
 	return NULL;
 }
 
-/* VFs of one PF that a guest has, or will have at its start, by vfio-pci itself. */
+/* VFs of one PF that a guest has, or will have at its start, with plain vfio-pci. */
 struct generic {
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *first;
@@ -323,8 +326,11 @@ static void count_generic(struct generic *all, const struct vfctl_vf *vf)
 	all->count++;
 }
 
-/* libvirt chooses the best driver where the definition names none and it may bind (since 10.0). */
-static void look_at_generic(struct exam *e, const struct guest *g, void *data)
+/*
+ * libvirt chooses the best driver if the definition names none and it may bind the device (since
+ * 10.0).
+ */
+static void look_at_generic(struct check_ctx *e, const struct guest *g, void *data)
 {
 	struct generic *all = data;
 
@@ -340,7 +346,7 @@ static void look_at_generic(struct exam *e, const struct guest *g, void *data)
 	}
 }
 
-static void tell_generic(struct exam *e, const struct vfctl_pf *pf, const char *variant)
+static void tell_generic(struct check_ctx *e, const struct vfctl_pf *pf, const char *variant)
 {
 	struct generic all = {.pf = pf};
 	char title[VFCTL_BDF_TEXT];
@@ -350,15 +356,15 @@ static void tell_generic(struct exam *e, const struct vfctl_pf *pf, const char *
 			count_generic(&all, &pf->vfs[i]);
 	each_guest(e, look_at_generic, &all);
 	if (all.count)
-		set_remedy(e, found(e, pf_title(pf, title), "guests have %zu of its VFs by vfio-pci, such as "
-			"%s; modules.alias of this kernel has %s for them", all.count,
+		set_remedy(e, found(e, pf_title(pf, title), "guests use %zu of its VFs through "
+			"vfio-pci, such as %s; this kernel's modules.alias has %s for them", all.count,
 			TEXT(&all.first->bdf), variant),
-			"where they shall migrate: <driver model='%s'/> and managed='yes' in their "
-			"<hostdev>, from the next start on", variant);
+			"for guests that are to migrate, write <driver model='%s'/> and managed='yes' "
+			"into their <hostdev>; it takes effect at the next start", variant);
 }
 
-/* VFs of a PF are alike: one is asked for all. */
-static void check_migration(struct exam *e)
+/* The VFs of a PF are alike: one of them represents all. */
+static void check_migration(struct check_ctx *e)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
 	_free_ char *aliases = NULL;
@@ -377,33 +383,38 @@ static void check_migration(struct exam *e)
 }
 
 const struct check guest_checks[] = {
-	{"guest-bars", VFCTL_WARNING, "a device may be missing in a guest: its firmware has no room "
-		"for the BARs", "the guest's physical addresses are too few",
-		"<maxphysaddr mode='passthrough'/> in <cpu> (vfctl define chooses it by need, where "
-		"neither the template nor xml: of guest.yaml does), or SeaBIOS", check_guest_bars},
+	{"guest-bars", VFCTL_WARNING, "a device may be missing in a guest: the guest's firmware has no "
+		"address space for its BARs", "the guest's physical addresses have too few bits",
+		"write <maxphysaddr mode='passthrough'/> into <cpu> (vfctl define does so by need "
+		"unless the template or guest.yaml states it), or use SeaBIOS", check_guest_bars},
 	{"guest-addresses", VFCTL_WARNING, "a guest may not start, or not reach its devices: its "
 		"addresses are wider than the "
-		"IOMMU's", "QEMU and the CPU have more bits than the IOMMU translates",
-		"<maxphysaddr mode='emulate' bits='N'/> in <cpu> with the IOMMU's bits (vfctl define "
-		"writes it)",
+		"IOMMU's", "QEMU and the CPU use more address bits than the IOMMU translates",
+		"write <maxphysaddr mode='emulate' bits='N'/> with the IOMMU's bits into <cpu> (vfctl "
+		"define does so)",
 		check_guest_width},
-	{"guest-memory", VFCTL_PROBLEM, "a guest does not start: it may lock less memory than its devices "
-		"need", "VFIO locks all memory of a guest, behind a virtual IOMMU once for each device",
+	{"guest-memory", VFCTL_PROBLEM, "a guest does not start: its memory lock limit is below what "
+		"its devices need", "VFIO locks all memory of a guest; behind a virtual IOMMU once for "
+			"each device",
 		"a larger limit", check_guest_memory},
-	{"guest-iommufd", VFCTL_PROBLEM, "a guest does not start: it asks for what this kernel has not",
-		"Debian's kernels up to 7.3 are built without IOMMUFD", "leave iommufd out of the guest",
+	{"guest-iommufd", VFCTL_PROBLEM, "a guest does not start: it needs a feature that this kernel "
+		"does not have",
+		"Debian's kernels up to 7.3 are built without IOMMUFD", "remove iommufd from the guest",
 		check_guest_iommufd},
-	{"guest-device", VFCTL_WARNING, "a guest does not start: this host has not the device that it names",
-		"VFs that were not made since the boot, or a card that was moved",
-		"vfctl create (or apply) makes VFs; else take the device out of the definition",
+	{"guest-device", VFCTL_WARNING, "a guest does not start: a device in its definition does not "
+		"exist on this host",
+		"the VFs were not created since boot, or the card was moved",
+		"create the VFs with vfctl create or vfctl apply, or remove the device from the "
+		"definition",
 		check_guest_device},
-	{"guest-group", VFCTL_PROBLEM, "a guest does not start: another device of its device's IOMMU group "
-		"is the host's (\"group is not viable\")", NULL, "give the guest all of the group",
+	{"guest-group", VFCTL_PROBLEM, "a guest does not start: the host uses another device of the "
+		"same IOMMU group (\"group is not viable\")", NULL, "give the guest all devices of the "
+			"group",
 		check_guest_group},
-	{"guest-driver", VFCTL_PROBLEM, "a guest does not start: this kernel has not the driver that it "
-		"names", NULL, "leave model= out", check_guest_driver},
-	{"guest-migration", VFCTL_NOTE, "guests cannot be migrated with their VFs as they are",
-		"vfio-pci, which drives any device, cannot move a VF's state; this kernel has a driver for "
-		"these VFs that can", "<driver model=>", check_migration},
+	{"guest-driver", VFCTL_PROBLEM, "a guest does not start: this kernel does not have the driver "
+		"in its definition", NULL, "remove model=", check_guest_driver},
+	{"guest-migration", VFCTL_NOTE, "guests cannot migrate with their VFs as configured",
+		"vfio-pci cannot transfer the state of a VF; this kernel has a driver for these VFs "
+		"that can", "<driver model=>", check_migration},
 	{.name = NULL},
 };

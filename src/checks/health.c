@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What sysfs says of a function's links and of their errors. */
+/* The state and the errors of a function's links, from sysfs. */
 #include "checks/health.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ static bool read_link(struct vfctl_ctx *ctx, const char *bdf, const char *which,
 		return false;
 	snprintf(name, sizeof(name), "%s_link_width", which);
 	if (host_try_read(ctx, &width, DEV, bdf, name) < 0 || parse_u32(width, 1, 64, &lanes) < 0)
-		return false; /* 255 of a device that is gone */
+		return false; /* 255 for an absent device */
 	*ret_gts = strtod(speed, NULL); /* "16.0 GT/s PCIe", "Unknown" */
 	*ret_lanes = lanes;
 	return *ret_gts > 0;

@@ -8,8 +8,9 @@
 #define PCI_HOPS_MAX 16
 
 /*
- * One link between a function and the port above it. What both ends can do is what it should do: the
- * card's own maximum alone gives false alarms in narrower slots (mej/nhc#90, scitix/sichek#122).
+ * A link between a function and the port above it. It should run at the best speed that both ends
+ * support: comparing only with the card's own maximum gives false alarms in narrower slots
+ * (mej/nhc#90, scitix/sichek#122).
  */
 struct pci_hop {
 	char parent[VFCTL_BDF_TEXT], child[VFCTL_BDF_TEXT];
@@ -17,10 +18,12 @@ struct pci_hop {
 	unsigned lanes, lanes_possible;
 };
 
-/* Those whose speeds are known, from the root down to the function; @ret has PCI_HOPS_MAX. */
+/*
+ * The links whose speeds are known, from the root to the function; @ret has space for PCI_HOPS_MAX.
+ */
 size_t pci_hops_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct pci_hop *ret);
 
-/* What AER counted at that function since the boot; false: nothing does. */
+/* The errors that AER counted at that function since the boot; false: there are no counters. */
 bool pci_errors_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, uint64_t *ret_correctable,
 	uint64_t *ret_others);
 

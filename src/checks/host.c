@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a host needs before any guest can have a VF, as virt-host-validate looks for it. */
+/* The requirements of a host before any guest can have a VF, similar to virt-host-validate. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- the CPU and KVM ---- */
 
-/* Is @word among the words of a line that begins with "flags"? */
+/* Whether @word is among the words of a line that begins with "flags". */
 static bool has_flag(const char *flags, const char *word)
 {
 	size_t len = strlen(word), line = strcspn(flags, "\n");
@@ -21,7 +21,7 @@ static bool has_flag(const char *flags, const char *word)
 	return false;
 }
 
-static void check_cpu(struct exam *e)
+static void check_cpu(struct check_ctx *e)
 {
 	_free_ char *text = NULL;
 	const char *flags;
@@ -37,25 +37,25 @@ static void check_cpu(struct exam *e)
 		found(e, "", "/proc/cpuinfo has neither vmx nor svm among its flags");
 }
 
-/* Of a capture nothing is known that it does not hold. */
-static bool is_capture(const struct exam *e)
+/* For a capture, only what it contains is known. */
+static bool is_capture(const struct check_ctx *e)
 {
 	return host_of(e->ctx)->ops->read_only;
 }
 
-static void check_kvm(struct exam *e)
+static void check_kvm(struct check_ctx *e)
 {
 	if (host_exists(e->ctx, "/dev/kvm"))
 		return;
 	if (is_capture(e))
-		unknown(e, "a capture does not tell whether /dev/kvm exists");
+		unknown(e, "a capture does not record whether /dev/kvm exists");
 	else
 		found(e, "", "/dev/kvm does not exist");
 }
 
 /* ---- VFIO and SR-IOV ---- */
 
-/* 1 the kernel has that module, or has it built in; 0 it does not; -ENOENT unknown. */
+/* 1: the kernel has that module, or has it built in; 0: it has not; -ENOENT: unknown. */
 static int module_exists(struct vfctl_ctx *ctx, const char *file)
 {
 	static const char *const lists[] = {"modules.dep", "modules.builtin"};
@@ -77,7 +77,7 @@ static int module_exists(struct vfctl_ctx *ctx, const char *file)
 	return known;
 }
 
-static void check_vfio(struct exam *e)
+static void check_vfio(struct check_ctx *e)
 {
 	int r;
 
@@ -90,7 +90,7 @@ static void check_vfio(struct exam *e)
 		unknown(e, "vfio-pci is not loaded, and the list of this kernel's modules cannot be read");
 }
 
-static void check_sriov(struct exam *e)
+static void check_sriov(struct check_ctx *e)
 {
 	if (!e->snapshot->inventory->pf_count && !e->snapshot->inventory->unread)
 		found(e, "", "no device in /sys/bus/pci/devices has sriov_totalvfs");
@@ -98,7 +98,7 @@ static void check_sriov(struct exam *e)
 
 /* ---- libvirt and vfctl's store ---- */
 
-static bool daemon_runs(struct exam *e)
+static bool daemon_runs(struct check_ctx *e)
 {
 	_strv_ char **pids = NULL;
 
@@ -116,19 +116,19 @@ static bool daemon_runs(struct exam *e)
 }
 
 /* systemd starts the daemon when a client connects. */
-static bool daemon_on_demand(struct exam *e)
+static bool daemon_on_demand(struct check_ctx *e)
 {
 	return host_exists(e->ctx, "/run/systemd/system") &&
 		(host_exists(e->ctx, "/run/libvirt/libvirt-sock") ||
 			host_exists(e->ctx, "/run/libvirt/virtqemud-sock"));
 }
 
-static void check_libvirt(struct exam *e)
+static void check_libvirt(struct check_ctx *e)
 {
 	bool installed = host_exists(e->ctx, "/etc/libvirt");
 
 	if (is_capture(e))
-		unknown(e, "a capture does not tell whether libvirt runs");
+		unknown(e, "a capture does not record whether libvirt runs");
 	else if (!daemon_runs(e) && !daemon_on_demand(e))
 		set_remedy(e, found(e, "", installed ? "neither libvirtd nor virtqemud runs, and systemd "
 			"has no socket of them" : "neither libvirtd nor virtqemud runs, and /etc/libvirt "
@@ -136,8 +136,8 @@ static void check_libvirt(struct exam *e)
 			"virtqemud.socket)" : "install libvirt: apt-get install libvirt-daemon-system");
 }
 
-/* One question to the fleet's store. */
-static void check_store(struct exam *e)
+/* Send one request to the fleet's store. */
+static void check_store(struct check_ctx *e)
 {
 	const struct vfctl_id_filter all = {.fleet = true};
 	struct vfctl_id_cursor *cursor = NULL;
@@ -160,29 +160,31 @@ static void check_store(struct exam *e)
 }
 
 const struct check host_checks[] = {
-	{"cpu", VFCTL_PROBLEM, "KVM cannot run: the CPU shows no virtualization", NULL,
-		"switch on VT-x or AMD-V (SVM) in the BIOS; of a virtual machine, nested virtualization on "
-			"its host", check_cpu},
-	{"kvm", VFCTL_PROBLEM, "guests cannot use KVM", "its module is not loaded, or the BIOS locked it",
-		"modprobe kvm_intel (or kvm_amd); guests without KVM say virtualization: qemu", check_kvm},
+	{"cpu", VFCTL_PROBLEM, "KVM cannot run: the CPU reports no virtualization extensions", NULL,
+		"enable VT-x or AMD-V (SVM) in the BIOS; in a virtual machine, enable nested "
+			"virtualization on its host", check_cpu},
+	{"kvm", VFCTL_PROBLEM, "guests cannot use KVM", "the kvm module is not loaded, or the BIOS "
+		"locked the feature",
+		"run: modprobe kvm_intel (or kvm_amd); a guest without KVM needs virtualization: qemu "
+		"in its file", check_kvm},
 	{"vfio", VFCTL_PROBLEM, "no VF can be given to a guest: the kernel has no vfio-pci", NULL,
 		"boot a kernel with CONFIG_VFIO_PCI (Debian's linux-image-amd64, not its cloud kernel)",
 		check_vfio},
-	{"sriov", VFCTL_PROBLEM, "no device of this host has SR-IOV", "it is off in the BIOS or in the "
-		"card's firmware, or the card's driver is not loaded",
-		"switch on SR-IOV in the BIOS; of a ConnectX card also: mlxconfig -d DEVICE set SRIOV_EN=1 "
+	{"sriov", VFCTL_PROBLEM, "no device of this host has SR-IOV", "SR-IOV is disabled in the BIOS "
+		"or in the card's firmware, or the card's driver is not loaded",
+		"enable SR-IOV in the BIOS; on a ConnectX card also: mlxconfig -d DEVICE set SRIOV_EN=1 "
 			"NUM_OF_VFS=16, then reboot", check_sriov},
 	{"libvirt", VFCTL_PROBLEM, "guests cannot be defined or started: libvirt does not run", NULL,
 		"", check_libvirt},
-	{"store", VFCTL_PROBLEM, "the fleet's store cannot be used: no GUID or MAC can be taken from shared "
-		"pools", NULL, "see that etcd runs and that this host reaches the endpoints in host.yaml; "
-			"docs/fleet.md", check_store},
+	{"store", VFCTL_PROBLEM, "the store of the fleet cannot be used: GUIDs and MACs of shared pools "
+		"cannot be allocated", NULL, "check that etcd runs and that this host reaches the "
+			"endpoints in host.yaml; see docs/explanation/fleet.md", check_store},
 	{.name = NULL},
 };
 
-/* ---- all of it in one list ---- */
+/* ---- all requirements as one list ---- */
 
-/* The checks that say whether it is there. */
+/* The checks that tell whether a requirement is met. */
 static const struct {
 	const char *title;
 	const char *checks[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the kernel said: each row is a sentence of a driver or of the core, and what it means for VFs.
- * The words are those of the sources that the rows name.
+ * Messages of the kernel log: each row has a message of a driver or of the kernel core, and its
+ * meaning for VFs. The texts are quoted from the sources that the rows name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +13,23 @@
 #include "host/host.h"
 #include "core/inventory.h"
 
-/* What the kernel says whatever the driver; the drivers' own messages are in their table. */
+/* Messages of the kernel core; those of drivers are in their own table. */
 static const struct driver_message messages[] = {
 	{"log-no-room", {"not enough MMIO resources for SR-IOV", NULL}, true}, /* pci/iov.c */
 	{"log-no-room", {"SR-IOV: bus number out of range", NULL}, true},
 	{"log-no-room", {"can't enable", "out of range of"}, true},
+	{"log-no-room", {"failed to assign", "BAR"}, true}, /* pci/setup-res.c */
+	{"log-reserve", {"can't reserve", "BAR"}, true}, /* pci/pci.c */
+	/* mlx5, bnx2x; ice, i40e, idpf, hinic; ixgbe; LiquidIO; qed; sfc; ionic (each sriov.c, Linux 6.12) */
+	{"log-enable", {"pci_enable_sriov failed", NULL}, true},
+	{"log-enable", {"Failed to enable SR-IOV", NULL}, true},
+	{"log-enable", {"Failed to enable PCI sriov", NULL}, true},
+	{"log-enable", {"Failed to enable sriov", NULL}, true},
+	{"log-enable", {"Failed to enable SRIOV", NULL}, true},
+	{"log-enable", {"Cannot enable SRIOV", NULL}, true},
+	{"log-rmrr", {"platform RMRR requirement", NULL}, true}, /* iommu/intel/iommu.c, Linux 6.1 */
+	{"log-rmrr", {"1:1 IOMMU mapping", "rejecting"}, true}, /* iommu/iommu.c, Linux 6.12 */
+	{"log-not-ready", {"not ready", "; giving up"}, true}, /* pci/pci.c, pci_dev_wait() */
 	{"log-in-use", {"Device is currently in use, task", NULL}, false}, /* vfio_main.c */
 	{"log-in-use", {"sriov_numvfs_store+0x", NULL}, false}, /* hung_task.c prints its stack */
 	{"log-remapping", {"No interrupt remapping support", NULL}, false}, /* vfio_iommu_type1.c */
@@ -29,12 +41,12 @@ static const struct driver_message messages[] = {
 
 #define DAY_SECONDS (24 * 60 * 60)
 
-static bool has_words(const char *line, const struct driver_message *s)
+static bool has_text(const char *line, const struct driver_message *s)
 {
-	return strstr(line, s->words[0]) && (!s->words[1] || strstr(line, s->words[1]));
+	return strstr(line, s->message[0]) && (!s->message[1] || strstr(line, s->message[1]));
 }
 
-/* Is this name there, with neither a letter nor a digit around it? */
+/* Whether this name occurs without a letter or digit next to it. */
 static bool has_name(const char *line, const char *name)
 {
 	size_t len = strlen(name);
@@ -51,13 +63,13 @@ static bool names_function(const char *line, const struct vfctl_bdf *bdf, const 
 	char text[VFCTL_BDF_TEXT];
 
 	vfctl_bdf_format(bdf, text);
-	/* DMAR leaves the domain out. */
+	/* DMAR leaves out the PCI domain. */
 	return has_name(line, text) || has_name(line, netdev) ||
 		(!strncmp(text, "0000:", 5) && strstr(line, "DMAR") && has_name(line, text + 5));
 }
 
-/* The PF whose own device, or whose VF, the line names; NULL: none of this host. */
-static const struct vfctl_pf *pf_in(const struct exam *e, const char *line)
+/* The PF that the line names, or whose VF it names; NULL: none of this host. */
+static const struct vfctl_pf *pf_in(const struct check_ctx *e, const char *line)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
 
@@ -78,7 +90,7 @@ static const struct vfctl_pf *pf_in(const struct exam *e, const char *line)
 struct tally {
 	const struct vfctl_pf *pf;
 	size_t count;
-	double at; /* seconds since the boot, of the last one; negative: not told */
+	double at; /* time of the last message in seconds since the boot; negative: unknown */
 	char last[160];
 };
 #define TALLIES_MAX 16
@@ -100,22 +112,22 @@ static double time_of(const char *line, const char **ret_text)
 	return at;
 }
 
-/* The message of that check which the line is: the kernel's own, or a driver's. */
+/* Find the message of that check that the line contains: one of the kernel core or of a driver. */
 static const struct driver_message *find_message(const char *check, const char *line)
 {
 	const struct driver *d;
 
 	for (size_t i = 0; i < ARRAY_SIZE(messages); i++)
-		if (!strcmp(messages[i].check, check) && has_words(line, &messages[i]))
+		if (!strcmp(messages[i].check, check) && has_text(line, &messages[i]))
 			return &messages[i];
 	for (size_t i = 0; (d = driver_at(i)); i++)
 		for (const struct driver_message *m = d->messages; m && m->check; m++)
-			if (!strcmp(m->check, check) && has_words(line, m))
+			if (!strcmp(m->check, check) && has_text(line, m))
 				return m;
 	return NULL;
 }
 
-static void count_line(struct exam *e, const struct driver_message *s, const char *line,
+static void count_line(struct check_ctx *e, const struct driver_message *s, const char *line,
 	struct tally *tallies, size_t *io_count)
 {
 	const struct vfctl_pf *pf = pf_in(e, line);
@@ -137,19 +149,19 @@ static void count_line(struct exam *e, const struct driver_message *s, const cha
 	str_copy(t->last, sizeof(t->last), text);
 }
 
-static double uptime(struct exam *e)
+static double uptime(struct check_ctx *e)
 {
 	_free_ char *text = NULL;
 
 	return host_try_read(e->ctx, &text, "/proc/uptime") == 0 ? strtod(text, NULL) : -1;
 }
 
-static void tell_log(struct exam *e, const struct tally *t)
+static void tell_log(struct check_ctx *e, const struct tally *t)
 {
 	double ago = t->at < 0 ? -1 : uptime(e) - t->at;
 	char name[VFCTL_BDF_TEXT], when[48] = "";
 
-	/* What was yesterday may be mended since. */
+	/* The cause of a message from yesterday may be corrected since. */
 	if (ago > DAY_SECONDS)
 		return;
 	if (ago >= 0)
@@ -159,7 +171,7 @@ static void tell_log(struct exam *e, const struct tally *t)
 		t->count == 1 ? "" : "s", when, t->last);
 }
 
-static void check_log(struct exam *e)
+static void check_log(struct check_ctx *e)
 {
 	struct tally tallies[TALLIES_MAX];
 	_buf_ struct buf log = {0};
@@ -168,9 +180,9 @@ static void check_log(struct exam *e)
 	int r = host_kernel_log(e->ctx, &log);
 
 	if (r < 0 || !log.data) {
-		/* Once for all of them. */
+		/* Report it once for all of them. */
 		if (r < 0 && e->check == log_checks)
-			unknown(e, r == -EOPNOTSUPP || r == -ENOENT ? "this capture holds nothing of "
+			unknown(e, r == -EOPNOTSUPP || r == -ENOENT ? "this capture does not contain "
 				"the kernel's log" : "the kernel's log cannot be read: %s", strerror(-r));
 		return;
 	}
@@ -185,46 +197,67 @@ static void check_log(struct exam *e)
 }
 
 const struct check log_checks[] = {
-	{"log-spoof", VFCTL_WARNING, "a guest sends with addresses that are not its VF's",
-		"a bridge, containers or a bond in the guest; or a guest that pretends to be another",
-		"give the VF the MAC that it uses (vfctl set VF mac=...), or trust it: vfctl set VF "
-		"trust=on spoofchk=off", check_log},
-	{"log-trust", VFCTL_WARNING, "a guest asks its VF for more than it may have",
-		"MACs, VLANs or promiscuous mode are for trusted VFs",
-		"vfctl set VF trust=on --live --config, if the guest may; else fewer MACs in the "
-		"guest", check_log},
-	{"log-no-room", VFCTL_WARNING, "VFs could not be made: the kernel found no room for them",
-		"the BIOS gave the slot too small a window, or too few bus numbers",
-		"above-4G decoding and SR-IOV in the BIOS; pci=realloc (bus numbers: "
-		"pci=assign-busses) on the kernel's command line; or fewer VFs", check_log},
-	{"log-vectors", VFCTL_WARNING, "VFs could not be made, or have too few queues: the card ran out of "
-		"interrupt vectors", "on hosts with many CPUs the PF's own driver, and that of its RDMA "
-		"device, take most of them", "fewer VFs; fewer queues for the PF (ethtool -L PF combined N); "
-		"ice: without irdma, or devlink's msix_vec_per_pf_max", check_log},
-	{"log-in-use", VFCTL_WARNING, "a removal of VFs waited for a guest that has one of them",
-		"the kernel takes a VF away from whoever drives it, and VFIO waits until it is closed",
-		"stop the guest; vfctl destroy and create refuse in time, and say who has the VF", check_log},
-	{"log-pf-reset", VFCTL_WARNING, "a VF's driver waited for its PF in vain", "the PF is down, or "
-		"its driver is being reset", "ip link set PF up", check_log},
-	{"log-vf-lost", VFCTL_WARNING, "a VF's driver does not reach its PF",
-	"the PF was reset while the VF was at work, or the PF's driver and the VF's do not fit each other",
-		"another version of the PF's driver or firmware; a new start of the guest helps for "
-		"now", check_log},
-	{"log-remapping", VFCTL_PROBLEM, "a guest with a VF was refused: interrupts are not remapped",
-		"interrupt remapping is off in the BIOS, or x2apic is", "switch it on in the BIOS; "
-			"never allow_unsafe_interrupts", check_log},
+	{"log-spoof", VFCTL_WARNING, "a guest sends from addresses that its VF does not have",
+		"the guest has a bridge, containers or a bond, or it spoofs the address of another guest",
+		"give the VF the MAC that the guest uses (vfctl set VF mac=...), or trust it: vfctl set "
+		"VF trust=on spoofchk=off", check_log},
+	{"log-trust", VFCTL_WARNING, "a guest asks for more than its VF is allowed",
+		"only trusted VFs may add MACs or VLANs or use promiscuous mode",
+		"if the guest may be trusted: vfctl set VF trust=on --live --config; else use fewer "
+		"MACs in the guest", check_log},
+	{"log-no-room", VFCTL_WARNING, "VFs could not be created: the kernel found no resources for them",
+		"the BIOS gave the slot too small an MMIO window or too few bus numbers",
+		"enable Above 4G Decoding and SR-IOV in the BIOS; boot with pci=realloc (for bus "
+		"numbers: pci=assign-busses); or create fewer VFs", check_log},
+	{"log-enable", VFCTL_WARNING, "VFs could not be created: the kernel or the card refused them",
+		"the line has the error: ENOMEM: no MMIO window or bus numbers; EBUSY: VFs exist already; "
+		"EIO or ENODEV: the card does not answer", "see the other messages of that PF with vfctl "
+		"doctor PF; create fewer VFs, or update the card's firmware", check_log},
+	{"log-reserve", VFCTL_WARNING, "the driver of a device did not start: its memory is reserved already",
+		"another driver, the console or the firmware uses the same addresses", "see who has them in "
+		"/proc/iomem; for a VF: vfctl destroy PF, then vfctl create PF COUNT", check_log},
+	{"log-vectors", VFCTL_WARNING, "VFs could not be created or have too few queues: the card ran "
+		"out of interrupt vectors", "on hosts with many CPUs the drivers of the PF and of its "
+		"RDMA device take most of the vectors", "create fewer VFs; give the PF fewer queues "
+		"(ethtool -L PF combined N); with ice: unload irdma, or lower devlink's "
+		"msix_vec_per_pf_max", check_log},
+	{"log-in-use", VFCTL_WARNING, "the removal of VFs waited for a guest that uses one of them",
+		"the kernel unbinds each VF from its driver, and VFIO waits until the VF is closed",
+		"stop the guest; vfctl destroy and create refuse such a removal and name the user of "
+		"the VF", check_log},
+	{"log-pf-reset", VFCTL_WARNING, "the driver of a VF timed out waiting for its PF", "the PF is "
+		"down, or its driver is resetting", "ip link set PF up", check_log},
+	{"log-malicious", VFCTL_WARNING, "the card stopped a VF: its driver in the guest sent invalid "
+		"requests", "a faulty or hostile driver in the guest", "update the driver in the guest, then "
+		"restart the guest; if it happens again, stop the guest", check_log},
+	{"log-promiscuous", VFCTL_WARNING, "the card's address filters are full, and it receives every "
+		"packet", "more MACs or VLANs are in use than the card has filters: i40e then forces "
+		"promiscuous mode", "use fewer MACs and VLANs on the PF and its trusted VFs", check_log},
+	{"log-not-ready", VFCTL_PROBLEM, "a device did not come back from a reset",
+		"the card's firmware is stuck, or the card does not support this reset", "do not give "
+		"the VF to a guest; update the card's firmware; power the host off and on", check_log},
+	{"log-rmrr", VFCTL_PROBLEM, "a device cannot be given to a guest: the firmware reserves memory "
+		"for it", "the BIOS lists the device in an RMRR table, usually for management functions",
+		"disable the feature in the BIOS that uses the card (see the server vendor's notes on "
+		"RMRR), or use another slot", check_log},
+	{"log-vf-lost", VFCTL_WARNING, "the driver of a VF cannot reach its PF",
+	"the PF was reset while the VF was in use, or the drivers of PF and VF do not match",
+		"update the PF's driver or firmware; restarting the guest helps for now", check_log},
+	{"log-remapping", VFCTL_PROBLEM, "a guest with a VF did not start: interrupt remapping is off",
+		"interrupt remapping or x2APIC is disabled in the BIOS", "enable it in the BIOS; do not "
+			"use allow_unsafe_interrupts", check_log},
 	{"log-memlock", VFCTL_WARNING, "a guest with a VF could not lock its memory",
-	"the daemon's limit is below what the guest's memory "
-		"takes", "memtune/hard_limit in the domain (vfctl define "
-			"writes it), or LimitMEMLOCK of the daemon", check_log},
-	{"log-lag", VFCTL_WARNING, "VFs were bound to a driver when the bond was made: no VF-LAG",
-		"mlx5 makes it only while no VF has a driver",
-		"unbind the VFs, make the bond anew, bind them",
+	"the daemon's limit is below the size of the guest's memory", "set <hard_limit> in <memtune> of "
+			"the domain (vfctl define does so), or LimitMEMLOCK of the daemon", check_log},
+	{"log-lag", VFCTL_WARNING, "no VF-LAG: VFs were bound to a driver when the bond was made",
+		"mlx5 creates a VF-LAG only while no VF is bound to a driver",
+		"unbind the VFs, create the bond again, and bind the VFs",
 		check_log},
-	{"log-dma", VFCTL_WARNING, "the IOMMU refused what a device wanted of memory",
-	"a guest's driver that is broken, or a device that was not reset",
-		"look at which VF it is (the line names it) and stop its guest", check_log},
-	{"log-device", VFCTL_WARNING, "a card's driver says that the card is not well",
-	"firmware, or a queue that got stuck", "devlink health; a newer firmware", check_log},
+	{"log-dma", VFCTL_WARNING, "the IOMMU blocked a memory access of a device",
+	"the guest's driver is faulty, or the device was not reset",
+		"find the VF (the line names it) and stop its guest", check_log},
+	{"log-device", VFCTL_WARNING, "the driver of a card reports that the card is unhealthy",
+	"a firmware error, or a queue that is stuck", "see: devlink health show; update the "
+	"firmware", check_log},
 	{.name = NULL},
 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A PF caps what its VFs can send. define refuses a guest that wants more, and afterwards the PF may be
- * given less, by hand or by a network manager.
+ * A VF cannot send larger packets than its PF. define rejects a guest that requests more, but later
+ * the PF's MTU may be lowered by hand or by a network manager.
  */
 #include "checks/doctor.h"
 #include "checks/guest.h"
 #include "facts/guest_spec.h"
 
-static bool may_be_on(struct exam *e, const struct vfctl_guest_vf *vf, const struct vfctl_pf *pf)
+static bool may_be_on(struct check_ctx *e, const struct vfctl_guest_vf *vf, const struct vfctl_pf *pf)
 {
 	const struct vfctl_pf *named = NULL;
 
@@ -18,8 +18,11 @@ static bool may_be_on(struct exam *e, const struct vfctl_guest_vf *vf, const str
 	return named == pf;
 }
 
-/* The least that any entry wants which this PF may answer: more than that cannot be said of it. */
-static uint32_t wanted_of(struct exam *e, const struct vfctl_guest *asked, const struct vfctl_pf *pf)
+/*
+ * The lowest MTU that any entry that may match this PF requires; which entry got the VF is not
+ * known.
+ */
+static uint32_t wanted_of(struct check_ctx *e, const struct vfctl_guest *asked, const struct vfctl_pf *pf)
 {
 	uint32_t least = UINT32_MAX;
 
@@ -29,7 +32,7 @@ static uint32_t wanted_of(struct exam *e, const struct vfctl_guest *asked, const
 	return least == UINT32_MAX ? 0 : least;
 }
 
-static void look_at_pf(struct exam *e, const struct guest *g, const struct vfctl_guest *asked,
+static void look_at_pf(struct check_ctx *e, const struct guest *g, const struct vfctl_guest *asked,
 	const struct vfctl_pf *pf)
 {
 	uint32_t want = pf->mtu ? wanted_of(e, asked, pf) : 0;
@@ -38,18 +41,19 @@ static void look_at_pf(struct exam *e, const struct guest *g, const struct vfctl
 
 	if (want <= pf->mtu)
 		return;
-	set_remedy(e, found(e, g->name, "its file has mtu: %u for its VFs of %s, and "
+	set_remedy(e, found(e, g->name, "its file states mtu: %u for its VFs of %s, but "
 		"/sys/class/net/%s/mtu is %u", want, name, pf->netdev, pf->mtu),
-		"mtu: %u in the entry of %s in host.yaml and vfctl apply, or ip link set %s mtu %u", want,
+		"write mtu: %u into the entry of %s in host.yaml and run vfctl apply, or run: ip link "
+		"set %s mtu %u", want,
 		name, pf->netdev, want);
 }
 
-static void look_at_guest(struct exam *e, const struct guest *g, void *data)
+static void look_at_guest(struct check_ctx *e, const struct guest *g, void *data)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
 	struct vfctl_guest *asked = NULL;
 
-	/* Few guests state it, and the rest need not be taken apart again. */
+	/* Few guests state it; the others need not be parsed again. */
 	if (!strstr(g->xml, "mtu") || guest_spec_read(e->ctx, g->xml, &asked) < 0 || !asked)
 		return;
 	for (size_t i = 0; i < inv->pf_count; i++)
@@ -64,7 +68,7 @@ static void look_at_guest(struct exam *e, const struct guest *g, void *data)
 	vfctl_guest_free(asked);
 }
 
-void doctor_check_mtu(struct exam *e)
+void doctor_check_mtu(struct check_ctx *e)
 {
 	each_guest(e, look_at_guest, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The bus: SR-IOV itself, windows for VFs, the IOMMU, links, errors. Each row stands for threads of
- * people who met it; docs/doctor.md lists them.
+ * The bus: SR-IOV itself, windows for VFs, the IOMMU, links, errors. Each row is a problem that
+ * users reported; docs/reference/doctor.md lists the reports.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,15 +18,16 @@
 
 #define DEV "/sys/bus/pci/devices/%s/%s"
 #define VF_BARS 6
-#define FIRST_VF_BAR 7 /* of resource: six BARs and the ROM come before (include/linux/pci.h) */
+#define FIRST_VF_BAR 7 /* line in the file resource: six BARs and the ROM come before
+			  (include/linux/pci.h) */
 
 #define EACH_PF(e, pf)                                            \
 	for (const struct vfctl_pf *pf = (e)->snapshot->inventory->pfs; \
 		pf < (e)->snapshot->inventory->pfs + (e)->snapshot->inventory->pf_count; pf++)
 
-/* ---- SR-IOV is there at all ---- */
+/* ---- whether SR-IOV is available ---- */
 
-static bool shows_no_vfs(struct exam *e, const char *name)
+static bool shows_no_vfs(struct check_ctx *e, const char *name)
 {
 	struct vfctl_bdf bdf;
 
@@ -34,26 +35,26 @@ static bool shows_no_vfs(struct exam *e, const char *name)
 		pci_has(e->ctx, &bdf, "vendor") && pci_read_int(e->ctx, &bdf, "sriov_totalvfs", 0) <= 0;
 }
 
-static void check_driver(struct exam *e, const char *driver)
+static void check_driver(struct check_ctx *e, const char *driver)
 {
 	_strv_ char **names = NULL;
 
 	if (host_try_list(e->ctx, &names, "/sys/bus/pci/drivers/%s", driver) < 0)
 		return;
 	for (size_t i = 0; names[i]; i++) {
-		struct vfctl_ailment *a;
+		struct vfctl_issue *a;
 
 		if (!shows_no_vfs(e, names[i]))
 			continue;
 		a = found(e, names[i], host_exists(e->ctx, DEV, names[i], "sriov_totalvfs")
 			? "sriov_totalvfs of %s is 0" : "%s has no sriov_totalvfs", names[i]);
 		if (!driver_has(driver, DRIVER_SRIOV_IN_FIRMWARE))
-			set_remedy(e, a, "if it shall have VFs: SR-IOV on in the BIOS, and in the card's own "
-				"page of it, then a cold boot");
+			set_remedy(e, a, "to use VFs, enable SR-IOV in the BIOS and in the card's own "
+				"setup page, then power the host off and on");
 	}
 }
 
-static void check_capability(struct exam *e)
+static void check_capability(struct check_ctx *e)
 {
 	const struct driver *d;
 
@@ -62,9 +63,9 @@ static void check_capability(struct exam *e)
 			check_driver(e, d->name);
 }
 
-/* ---- room for the VFs' registers ---- */
+/* ---- address space for the VFs' registers ---- */
 
-static void check_bars_of(struct exam *e, const struct vfctl_pf *pf, const char *resource)
+static void check_bars_of(struct check_ctx *e, const struct vfctl_pf *pf, const char *resource)
 {
 	char name[VFCTL_BDF_TEXT];
 	const char *line = resource;
@@ -83,7 +84,7 @@ static void check_bars_of(struct exam *e, const struct vfctl_pf *pf, const char 
 	}
 }
 
-static void check_bars(struct exam *e)
+static void check_bars(struct check_ctx *e)
 {
 	size_t unread = 0;
 
@@ -99,10 +100,12 @@ static void check_bars(struct exam *e)
 		unknown(e, "the file resource of %zu PFs cannot be read", unread);
 }
 
-/* ---- it is still on the bus ---- */
+/* ---- whether devices are still on the bus ---- */
 
-/* A VF has no ids of its own, so that they read all ones; its header type does not (SR-IOV, 3.4.1). */
-static bool is_gone(struct exam *e, const struct vfctl_bdf *bdf, bool vf, bool *ret_read)
+/*
+ * A VF has no ids of its own: they read as all ones, but its header type does not (SR-IOV, 3.4.1).
+ */
+static bool is_gone(struct check_ctx *e, const struct vfctl_bdf *bdf, bool vf, bool *ret_read)
 {
 	static const unsigned char all[4] = {0xff, 0xff, 0xff, 0xff};
 	size_t at = vf ? PCI_CACHE_LINE_SIZE : PCI_VENDOR_ID;
@@ -112,8 +115,8 @@ static bool is_gone(struct exam *e, const struct vfctl_bdf *bdf, bool vf, bool *
 	return *ret_read && config.len >= at + sizeof(all) && !memcmp(config.data + at, all, sizeof(all));
 }
 
-/* What sleeps would be woken up by a look at it. */
-static bool sleeps(struct exam *e, const struct vfctl_bdf *bdf)
+/* Reading from a sleeping device would wake it up. */
+static bool sleeps(struct check_ctx *e, const struct vfctl_bdf *bdf)
 {
 	_free_ char *state = NULL;
 
@@ -121,10 +124,10 @@ static bool sleeps(struct exam *e, const struct vfctl_bdf *bdf)
 		str_eq(state, "D3cold");
 }
 
-/* Many VFs of one card go together, and a look at each takes a millisecond. */
+/* The VFs of one card disappear together, and each read takes a millisecond. */
 #define LOOKS_MAX 32
 
-static void look_at_devices(struct exam *e, const struct guest *g, void *data)
+static void look_at_devices(struct check_ctx *e, const struct guest *g, void *data)
 {
 	unsigned *looks = data;
 
@@ -133,12 +136,12 @@ static void look_at_devices(struct exam *e, const struct guest *g, void *data)
 		bool vf = pci_has(e->ctx, bdf, "physfn"), read;
 
 		if ((*looks)++ < LOOKS_MAX && !sleeps(e, bdf) && is_gone(e, bdf, vf, &read))
-			found(e, g->name, "/sys/bus/pci/devices/%s/config, of a device that it has, reads "
-				"ff ff ff ff", TEXT(bdf));
+			found(e, g->name, "/sys/bus/pci/devices/%s/config of its device reads ff ff ff "
+				"ff", TEXT(bdf));
 	}
 }
 
-static void check_gone(struct exam *e)
+static void check_gone(struct check_ctx *e)
 {
 	unsigned looks = 0;
 	size_t unread = 0;
@@ -154,23 +157,50 @@ static void check_gone(struct exam *e)
 	}
 	each_guest(e, look_at_devices, &looks);
 	if (looks > LOOKS_MAX)
-		unknown(e, "%u devices of guests: %d were looked at", looks - LOOKS_MAX, LOOKS_MAX);
+		unknown(e, "%u devices of guests were not checked, beyond the first "
+			"%d", looks - LOOKS_MAX, LOOKS_MAX);
 	if (unread)
 		unknown(e, "the configuration space of %zu PFs cannot be read", unread);
 }
 
 /* ---- IOMMU ---- */
 
-static bool has_table(struct exam *e)
+static bool has_table(struct check_ctx *e)
 {
 	return host_exists(e->ctx, "/sys/firmware/acpi/tables/DMAR") ||
 		host_exists(e->ctx, "/sys/firmware/acpi/tables/IVRS");
 }
 
-static void check_iommu(struct exam *e)
+/* arch/x86/kernel/pci-dma.c, drivers/iommu/intel/iommu.c, drivers/iommu/amd/init.c, Linux 6.12: lists */
+static bool ends_iommu(const char *word)
+{
+	static const char *const keys[] = {"intel_iommu=", "amd_iommu=", "iommu="};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (str_starts(word, keys[i]))
+			return strstr(word, "=off") || strstr(word, ",off");
+	return str_eq(word, "acpi=off"); /* no DMAR or IVRS table is read */
+}
+
+/* The kernel parameter that switched the IOMMU off; NULL: none did. The caller frees it. */
+static char *iommu_off_word(struct check_ctx *e)
+{
+	_free_ char *text = NULL;
+	char *save = NULL;
+
+	if (host_try_read(e->ctx, &text, "/proc/cmdline") < 0)
+		return NULL;
+	for (char *word = strtok_r(text, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save))
+		if (ends_iommu(word))
+			return strdup(word);
+	return NULL;
+}
+
+static void check_iommu(struct check_ctx *e)
 {
 	_strv_ char **groups = NULL;
-	struct vfctl_ailment *a;
+	_free_ char *word = NULL;
+	struct vfctl_issue *a;
 
 	int r = host_try_list(e->ctx, &groups, "/sys/kernel/iommu_groups");
 
@@ -180,15 +210,24 @@ static void check_iommu(struct exam *e)
 	}
 	if (r == 0 && groups[0])
 		return;
+	word = iommu_off_word(e);
+	if (word) {
+		a = found(e, "", "/sys/kernel/iommu_groups is empty; /proc/cmdline has %s", word);
+		set_remedy(e, a, "remove %s from the kernel command line (Debian: GRUB_CMDLINE_LINUX in "
+			"/etc/default/grub, then update-grub; RHEL: grubby --update-kernel=ALL "
+			"--remove-args=%s), then reboot", word, word);
+		return;
+	}
 	a = found(e, "", "/sys/kernel/iommu_groups is empty%s", has_table(e)
-		? "; the firmware has its table (DMAR, IVRS)" : "");
+		? "; the firmware has a DMAR or IVRS table" : "");
 	if (has_table(e))
-		set_remedy(e, a, "the firmware offers one: boot with intel_iommu=on (Intel), or "
-			"without amd_iommu=off (AMD)");
+		set_remedy(e, a, "the firmware offers one: boot with intel_iommu=on (Intel), or without "
+			"amd_iommu=off (AMD); Debian: GRUB_CMDLINE_LINUX in /etc/default/grub, then "
+			"update-grub; RHEL: grubby --update-kernel=ALL --args=...");
 }
 
 /* Documentation/admin-guide/kernel-parameters.txt */
-static bool is_switched_off(struct exam *e)
+static bool is_switched_off(struct check_ctx *e)
 {
 	_free_ char *text = NULL;
 	char *save = NULL;
@@ -205,7 +244,7 @@ static bool is_switched_off(struct exam *e)
 	return false;
 }
 
-static void check_remapping(struct exam *e)
+static void check_remapping(struct check_ctx *e)
 {
 	_strv_ char **units = NULL;
 
@@ -224,7 +263,7 @@ static void check_remapping(struct exam *e)
 	}
 }
 
-static void check_unsafe(struct exam *e)
+static void check_unsafe(struct check_ctx *e)
 {
 	static const char path[] = "/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts";
 	_free_ char *text = NULL;
@@ -233,8 +272,8 @@ static void check_unsafe(struct exam *e)
 		found(e, "", "%s is %s", path, text);
 }
 
-/* Of all VFs of a PF, once. */
-static void check_apart(struct exam *e)
+/* Report all VFs of a PF once. */
+static void check_anti_affinity(struct check_ctx *e)
 {
 	bool groups = host_exists(e->ctx, "/sys/kernel/iommu_groups");
 	uint32_t unseen = 0;
@@ -258,30 +297,31 @@ static void check_apart(struct exam *e)
 				TEXT(&pf->vfs[0].bdf), first ? first : "");
 	}
 	if (unseen)
-		unknown(e, "whether %u VFs are alone in their IOMMU groups: there is no "
-			"/sys/kernel/iommu_groups",
+		unknown(e, "whether %u VFs are alone in their IOMMU groups is unknown: "
+			"/sys/kernel/iommu_groups does not exist",
 			unseen);
 }
 
 /* ---- links ---- */
 
-/* Graphics and accelerators slow their links while idle, and that is as it should be. */
+/* Graphics cards and accelerators slow down idle links on purpose. */
 static bool saves_power(const struct vfctl_pf *pf)
 {
 	return pf->class_code >> 16 == 0x03 || pf->class_code >> 16 == 0x12;
 }
 
-static void tell_hop(struct exam *e, const struct vfctl_pf *pf, const struct pci_hop *hop)
+static void tell_hop(struct check_ctx *e, const struct vfctl_pf *pf, const struct pci_hop *hop)
 {
 	char name[VFCTL_BDF_TEXT];
 
 	if (hop->gts < hop->gts_possible || hop->lanes < hop->lanes_possible)
-		found(e, pf_title(pf, name), "between %s and %s: %g GT/s x%u, both ends can %g GT/s x%u",
+		found(e, pf_title(pf, name), "between %s and %s: %g GT/s x%u, both ends support %g GT/s "
+			"x%u",
 			hop->parent, hop->child, hop->gts, hop->lanes, hop->gts_possible,
 			hop->lanes_possible);
 }
 
-static void check_links(struct exam *e)
+static void check_links(struct check_ctx *e)
 {
 	EACH_PF(e, pf) {
 		struct pci_hop hops[PCI_HOPS_MAX];
@@ -294,8 +334,8 @@ static void check_links(struct exam *e)
 
 /* ---- errors of the link ---- */
 
-/* Of ports that are above several PFs the first one's is told. */
-static bool is_told(const struct exam *e, const struct vfctl_pf *pf, const struct vfctl_bdf *port)
+/* If a port is above several PFs, it is reported for the first of them. */
+static bool is_told(const struct check_ctx *e, const struct vfctl_pf *pf, const struct vfctl_bdf *port)
 {
 	EACH_PF(e, other) {
 		struct vfctl_bdf path[PCI_PATH_MAX];
@@ -308,32 +348,32 @@ static bool is_told(const struct exam *e, const struct vfctl_pf *pf, const struc
 	return false;
 }
 
-/* Each end of a link counts what it saw: the ports above the card. */
-static void check_ports_above(struct exam *e, const struct vfctl_pf *pf)
+/* Both ends of a link count errors: check the ports above the card. */
+static void check_ports_above(struct check_ctx *e, const struct vfctl_pf *pf)
 {
 	struct vfctl_bdf path[PCI_PATH_MAX];
 	size_t length = pci_path(e->ctx, &pf->bdf, path);
 
 	for (size_t i = 0; i + 1 < length; i++) {
 		uint64_t correctable = 0, others = 0;
-		struct vfctl_ailment *a;
+		struct vfctl_issue *a;
 		char name[VFCTL_BDF_TEXT];
 
 		if (!pci_errors_read(e->ctx, &path[i], &correctable, &others) || (!correctable && !others) ||
 			is_told(e, pf, &path[i]))
 			continue;
-		a = found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/aer_dev_*, of a port above it: %"
-			PRIu64 " correctable, %" PRIu64 " others since it booted", TEXT(&path[i]),
+		a = found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/aer_dev_* of a port above it: "
+			"%" PRIu64 " correctable, %" PRIu64 " other errors since boot", TEXT(&path[i]),
 			correctable, others);
 		if (a && !others)
 			a->severity = VFCTL_NOTE;
 	}
 }
 
-static void check_errors(struct exam *e)
+static void check_errors(struct check_ctx *e)
 {
 	EACH_PF(e, pf) {
-		struct vfctl_ailment *a = NULL;
+		struct vfctl_issue *a = NULL;
 		struct vfctl_pf_health health;
 		char name[VFCTL_BDF_TEXT];
 		uint64_t others;
@@ -341,8 +381,8 @@ static void check_errors(struct exam *e)
 		vfctl_pf_health_read(e->ctx, pf, &health);
 		others = health.nonfatal_errors + health.fatal_errors;
 		if (health.correctable_errors || others)
-			a = found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/aer_dev_*: %" PRIu64
-				" correctable, %" PRIu64 " others since it booted", TEXT(&pf->bdf),
+			a = found(e, pf_title(pf, name), "/sys/bus/pci/devices/%s/aer_dev_*: %" PRIu64 ""
+				" correctable, %" PRIu64 " other errors since boot", TEXT(&pf->bdf),
 				health.correctable_errors, others);
 		if (a && !others)
 			a->severity = VFCTL_NOTE;
@@ -351,39 +391,42 @@ static void check_errors(struct exam *e)
 }
 
 const struct check pci_checks[] = {
-	{"sriov-capability", VFCTL_NOTE, "a card that can have VFs shows none",
-		"SR-IOV is off in its firmware, or in the BIOS",
-		"if it shall have VFs: SR-IOV on in the BIOS, and mlxconfig -d ADDRESS set SRIOV_EN=1 "
-		"NUM_OF_VFS=N, then a cold boot", check_capability},
-	{"vf-bars", VFCTL_WARNING, "VFs cannot be made: their registers have no addresses",
-		"the firmware left too small a window above the card", "in the BIOS \"Above 4G "
-			"decoding\" and a larger MMIO window; else boot with pci=realloc, or make "
-			"fewer VFs", check_bars},
-	{"device-gone", VFCTL_PROBLEM, "the device does not answer any more",
-		"it fell off the bus, mostly after a reset that failed", "remove and rescan it (echo 1 "
-			"into its remove, then into /sys/bus/pci/rescan); if that does not help, a "
-			"cold boot", check_gone},
+	{"sriov-capability", VFCTL_NOTE, "a card that supports VFs offers none",
+		"SR-IOV is disabled in its firmware or in the BIOS",
+		"to use VFs, enable SR-IOV in the BIOS, run mlxconfig -d ADDRESS set SRIOV_EN=1 "
+		"NUM_OF_VFS=N, then power the host off and on", check_capability},
+	{"vf-bars", VFCTL_WARNING, "VFs cannot be created: their BARs have no addresses",
+		"the firmware assigned too small an MMIO window to the bus of the card", "enable Above "
+			"4G Decoding and a larger MMIO window in the BIOS, or boot with pci=realloc, or "
+			"create fewer VFs", check_bars},
+	{"device-gone", VFCTL_PROBLEM, "the device no longer responds",
+		"it dropped off the bus, usually after a failed reset", "write 1 into its remove file, "
+			"then into /sys/bus/pci/rescan; if that does not help, power the host off and "
+			"on", check_gone},
 	{"iommu", VFCTL_PROBLEM, "no VF can be given to a guest: the IOMMU is off",
-		NULL, "VT-d or AMD-Vi on in the BIOS, and intel_iommu=on on the kernel's command line",
+		NULL, "enable VT-d or AMD-Vi in the BIOS; on Intel also boot with intel_iommu=on "
+			"(Debian: GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub; RHEL: "
+			"grubby --update-kernel=ALL --args=intel_iommu=on)",
 		check_iommu},
-	{"interrupt-remapping", VFCTL_PROBLEM, "a guest with a VF does not start: interrupts are not "
-		"remapped",
-		"the IOMMU was set up without it", "x2APIC and VT-d on in the BIOS, no nox2apic and no "
-			"intremap=off on the command line; never allow_unsafe_interrupts", check_remapping},
+	{"interrupt-remapping", VFCTL_PROBLEM, "a guest with a VF does not start: interrupt remapping "
+		"is off",
+		"the IOMMU was initialized without interrupt remapping", "enable x2APIC and VT-d in the "
+			"BIOS; remove nox2apic and intremap=off from the kernel command line; do not "
+			"use allow_unsafe_interrupts", check_remapping},
 	{"unsafe-interrupts", VFCTL_WARNING, "a guest with a VF can send any interrupt to the host",
-		NULL, "take vfio_iommu_type1.allow_unsafe_interrupts out of modprobe.d and the command "
-			"line",
+		NULL, "remove vfio_iommu_type1.allow_unsafe_interrupts from modprobe.d and the kernel "
+			"command line",
 		check_unsafe},
-	{"vfs-apart", VFCTL_WARNING, "VFs are not kept apart from other devices, or not clean when "
-		"given on",
-		NULL, "vfctl show VF says why of each; docs/security.md what can be done, and how to "
-			"accept it",
-		check_apart},
-	{"pcie-link", VFCTL_WARNING, "the link to the card is slower than both of its ends can",
-		"a bad contact, a riser, or a limit in the BIOS", "put the card in anew or into "
-			"another slot; look for a limit of the slot in the BIOS", check_links},
-	{"pcie-errors", VFCTL_WARNING, "the link to the card has errors",
-		"signal quality: slot, riser, dirt", "see whether the count rises (vfctl metrics); "
-			"then put the card in anew, or replace it", check_errors},
+	{"vfs-apart", VFCTL_WARNING, "VFs are not isolated from other devices, or cannot be reset "
+		"between guests",
+		NULL, "for the reason: vfctl show VF; for remedies, and how to accept it: "
+			"docs/explanation/security.md",
+		check_anti_affinity},
+	{"pcie-link", VFCTL_WARNING, "the PCIe link to the card is slower than both ends support",
+		"a bad contact, a riser card, or a limit in the BIOS", "reseat the card or use another "
+			"slot; look for a link speed limit in the BIOS", check_links},
+	{"pcie-errors", VFCTL_WARNING, "the PCIe link to the card reports errors",
+		"poor signal quality: slot, riser card or dirt", "check whether the count rises (vfctl "
+			"metrics); if so, reseat or replace the card", check_errors},
 	{.name = NULL},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Guests that run, but slower than they could: what they know of where their devices are. */
+/* Guests that run slower than they could, because they do not know where their devices are. */
 #include <errno.h>
 #include <linux/pci_regs.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const struct vfctl_domain_controller *controller_of(const struct vfctl_pa
 	return NULL;
 }
 
-/* The cells that are on the host's node: how many, and the first. */
+/* The number of cells on the host's node, and the first of them. */
 static size_t cells_on(const struct vfctl_parsed_domain *parsed, int node, size_t *ret_first)
 {
 	size_t count = 0;
@@ -40,17 +40,17 @@ static size_t cells_on(const struct vfctl_parsed_domain *parsed, int node, size_
 }
 
 /*
- * Where no cell is on the device's node, or all are, there is nothing that the guest should know;
- * where the memory's nodes are not stated neither.
+ * If none or all of the cells are on the device's node, the guest need not know the node; nor if
+ * the memory's nodes are not stated.
  */
-static bool look_at_node(struct exam *e, const struct guest *g, const struct vfctl_domain_device *d)
+static bool look_at_node(struct check_ctx *e, const struct guest *g, const struct vfctl_domain_device *d)
 {
 	const struct vfctl_domain_controller *bus = controller_of(g->parsed, d->guest.bus);
 	const struct vfctl_vf *vf = vf_at(e, &d->source, NULL);
 	int node = vf ? vf->numa_node : pci_read_int(e->ctx, &d->source, "numa_node", -1);
 	int cell = bus ? bus->cell : -1;
 	size_t want = 0, count = node < 0 || !d->has_guest ? 0 : cells_on(g->parsed, node, &want);
-	char where[48] = "beneath no expander bus";
+	char where[48] = "not beneath an expander bus";
 
 	if (!count || count == g->parsed->cell_count)
 		return false;
@@ -65,14 +65,14 @@ static bool look_at_node(struct exam *e, const struct guest *g, const struct vfc
 	return true;
 }
 
-static void look_at_nodes(struct exam *e, const struct guest *g, void *data)
+static void look_at_nodes(struct check_ctx *e, const struct guest *g, void *data)
 {
 	for (size_t i = 0; g->parsed->cell_count > 1 && i < g->parsed->device_count; i++)
 		if (look_at_node(e, g, &g->parsed->devices[i]))
 			return;
 }
 
-static void check_guest_node(struct exam *e)
+static void check_guest_node(struct check_ctx *e)
 {
 	each_guest(e, look_at_nodes, NULL);
 }
@@ -81,8 +81,8 @@ static void check_guest_node(struct exam *e)
 
 enum part { PART_OTHER, PART_GPU, PART_NET };
 
-/* Cards that can do RDMA: others have nothing to say to a GPU. */
-static enum part part_of(struct exam *e, const struct vfctl_bdf *bdf)
+/* Only cards with RDMA matter here: others do not exchange data with a GPU. */
+static enum part part_of(struct check_ctx *e, const struct vfctl_bdf *bdf)
 {
 	const struct vfctl_pf *pf = NULL;
 	uint32_t class;
@@ -97,15 +97,18 @@ static enum part part_of(struct exam *e, const struct vfctl_bdf *bdf)
 		? PART_NET : PART_OTHER;
 }
 
-/* A GPU and a card of one guest that are below one switch of the host. */
+/* A GPU and a card of one guest below the same switch of the host. */
 struct pair {
 	const struct vfctl_domain_device *gpu, *net;
 	struct vfctl_bdf top;	   /* the switch's upstream port */
-	struct vfctl_bdf ports[2]; /* its downstream ports above both; alike: they share one */
+	struct vfctl_bdf ports[2]; /* its downstream ports above the two; equal if they share one */
 };
 
-/* Below a root port alone they meet in the root complex: the path has a port more in common. */
-static bool share_switch(struct exam *e, struct pair *p)
+/*
+ * Below a common root port without a switch, traffic passes the root complex: the paths have one
+ * more port in common.
+ */
+static bool share_switch(struct check_ctx *e, struct pair *p)
 {
 	struct vfctl_bdf a[PCI_PATH_MAX], b[PCI_PATH_MAX];
 	size_t na = pci_path(e->ctx, &p->gpu->source, a), nb = pci_path(e->ctx, &p->net->source, b);
@@ -121,8 +124,8 @@ static bool share_switch(struct exam *e, struct pair *p)
 	return true;
 }
 
-static void each_pair(struct exam *e, const struct guest *g,
-	bool (*look)(struct exam *e, const struct guest *g, const struct pair *p))
+static void each_pair(struct check_ctx *e, const struct guest *g,
+	bool (*look)(struct check_ctx *e, const struct guest *g, const struct pair *p))
 {
 	const struct vfctl_parsed_domain *v = g->parsed;
 	_free_ enum part *parts = v->device_count > 1 ? calloc(v->device_count, sizeof(*parts)) : NULL;
@@ -141,7 +144,7 @@ static void each_pair(struct exam *e, const struct guest *g,
 		}
 }
 
-/* The guest's switch that @bus is below; NULL: none. */
+/* The guest's switch above @bus; NULL: none. */
 static const struct vfctl_domain_controller *switch_above(const struct vfctl_parsed_domain *parsed,
 	uint32_t bus)
 {
@@ -155,8 +158,8 @@ static const struct vfctl_domain_controller *switch_above(const struct vfctl_par
 	return NULL;
 }
 
-/* A switch below a switch has the first one above it, too; one level is what guests are given. */
-static bool look_at_pair(struct exam *e, const struct guest *g, const struct pair *p)
+/* For a switch below a switch this finds the first one; guests usually have one level. */
+static bool look_at_pair(struct check_ctx *e, const struct guest *g, const struct pair *p)
 {
 	const struct vfctl_domain_controller *a, *b;
 
@@ -166,26 +169,26 @@ static bool look_at_pair(struct exam *e, const struct guest *g, const struct pai
 	b = switch_above(g->parsed, p->net->guest.bus);
 	if (a && a == b)
 		return false;
-	found(e, g->name, "on the host %s and %s are below one PCIe switch (%s); in the guest, on the buses "
+	found(e, g->name, "on the host %s and %s are below one PCIe switch (%s); in the guest, on buses "
 		"%u and %u, they are not", TEXT(&p->gpu->source), TEXT(&p->net->source), TEXT(&p->top),
 		p->gpu->guest.bus, p->net->guest.bus);
 	return true;
 }
 
-static void look_at_gpus(struct exam *e, const struct guest *g, void *data)
+static void look_at_gpus(struct check_ctx *e, const struct guest *g, void *data)
 {
 	each_pair(e, g, look_at_pair);
 }
 
-static void check_guest_gpu(struct exam *e)
+static void check_guest_gpu(struct check_ctx *e)
 {
 	each_guest(e, look_at_gpus, NULL);
 }
 
-/* ---- their way past the root complex ---- */
+/* ---- the path between them ---- */
 
-/* Where whoever is not root gets 64 bytes, nothing is known. */
-static bool read_config(struct exam *e, const struct vfctl_bdf *bdf, struct buf *ret)
+/* A process without root privileges can read only 64 bytes, so nothing is known. */
+static bool read_config(struct check_ctx *e, const struct vfctl_bdf *bdf, struct buf *ret)
 {
 	return host_try_bytes(e->ctx, ret, PCI_SYSFS "%s/config", TEXT(bdf)) == 0 && ret->len > 0x100;
 }
@@ -196,7 +199,7 @@ enum detour { DETOUR_NONE, DETOUR_UNKNOWN, DETOUR_ALWAYS, DETOUR_UNLESS_TRANSLAT
  * A port that redirects requests sends them up to the root complex, those with translated addresses
  * too, unless Direct Translated P2P is on (PCI Express, 7.7.11.3).
  */
-static enum detour detour_at(struct exam *e, const struct vfctl_bdf *port)
+static enum detour detour_at(struct check_ctx *e, const struct vfctl_bdf *port)
 {
 	_buf_ struct buf config = {0};
 	unsigned control;
@@ -211,7 +214,7 @@ static enum detour detour_at(struct exam *e, const struct vfctl_bdf *port)
 	return control & PCI_ACS_DT ? DETOUR_UNLESS_TRANSLATED : DETOUR_ALWAYS;
 }
 
-static bool translates(struct exam *e, const struct vfctl_bdf *bdf, bool *ret_known)
+static bool translates(struct check_ctx *e, const struct vfctl_bdf *bdf, bool *ret_known)
 {
 	_buf_ struct buf config = {0};
 
@@ -220,8 +223,8 @@ static bool translates(struct exam *e, const struct vfctl_bdf *bdf, bool *ret_kn
 		config_extended((const uint8_t *)config.data, config.len, PCI_EXT_CAP_ID_ATS);
 }
 
-/* With ACS off between them they are fast, and not kept apart: vfs-apart speaks of that. */
-static bool look_at_detour(struct exam *e, const struct guest *g, const struct pair *p)
+/* With ACS off, traffic between them is fast but not isolated; the check vfs-apart reports that. */
+static bool look_at_detour(struct check_ctx *e, const struct guest *g, const struct pair *p)
 {
 	bool known = true;
 
@@ -234,8 +237,9 @@ static bool look_at_detour(struct exam *e, const struct guest *g, const struct p
 			set_remedy(e, found(e, g->name, "the port %s, between %s and %s, has ACS Request "
 				"Redirect on and Direct Translated P2P off", TEXT(&p->ports[i]),
 				TEXT(&p->gpu->source), TEXT(&p->net->source)),
-				"bit 6 of its ACS control on (where the switch has it), at each boot before "
-				"guests start: setpci -s %s ECAP_ACS+6.w=40:40; the card needs ATS for it",
+				"at each boot, before guests start, set bit 6 of its ACS control if the "
+				"switch supports it: setpci -s %s ECAP_ACS+6.w=40:40 (the card needs "
+				"ATS for this)",
 				TEXT(&p->ports[i]));
 			return true;
 		}
@@ -244,44 +248,45 @@ static bool look_at_detour(struct exam *e, const struct guest *g, const struct p
 			continue;
 		set_remedy(e, found(e, g->name, "%s has no ATS capability, and the port %s redirects what is "
 			"not translated", TEXT(&p->net->source), TEXT(&p->ports[i])),
-			"ATS on in the card's firmware (of NVIDIA: mlxconfig -d ADDRESS set ATS_ENABLED=1), "
-			"then a cold boot");
+			"enable ATS in the card's firmware (NVIDIA: mlxconfig -d ADDRESS set "
+			"ATS_ENABLED=1), then power the host off and on");
 		return true;
 	}
 	if (!known)
-		unknown(e, "the ACS and ATS of %s and %s: only root may read them", TEXT(&p->gpu->source),
+		unknown(e, "ACS and ATS of %s and %s are unknown: only root may read "
+			"them", TEXT(&p->gpu->source),
 			TEXT(&p->net->source));
 	return !known;
 }
 
-static void look_at_detours(struct exam *e, const struct guest *g, void *data)
+static void look_at_detours(struct check_ctx *e, const struct guest *g, void *data)
 {
 	each_pair(e, g, look_at_detour);
 }
 
-static void check_gpu_acs(struct exam *e)
+static void check_gpu_acs(struct check_ctx *e)
 {
 	each_guest(e, look_at_detours, NULL);
 }
 
 /* ---- interrupt vectors ---- */
 
-/* A read of the whole configuration space takes a millisecond on real buses. */
+/* Reading the whole configuration space takes a millisecond on real hardware. */
 #define READS_MAX 64
 
 struct vectors {
 	unsigned reads;
-	int *totals; /* of each PF of the inventory; below 0: see total_of() */
+	int *totals; /* for each PF of the inventory; negative: see total_of() */
 };
 
 #define TOTAL_UNREAD (-1)
 #define TOTAL_HANGS (-2)
 
 /*
- * What a PF has for its VFs; 0: it has no such file, TOTAL_HANGS: whoever reads it waits for a process
- * that has the PF's lock. Once for each PF.
+ * The vectors that a PF has for its VFs; 0: it has no such file; TOTAL_HANGS: a read of the file
+ * blocks on a process that holds the lock of the PF. Read once for each PF.
  */
-static int total_of(struct exam *e, const struct vfctl_pf *pf, struct vectors *v)
+static int total_of(struct check_ctx *e, const struct vfctl_pf *pf, struct vectors *v)
 {
 	int *total = &v->totals[pf - e->snapshot->inventory->pfs];
 	_free_ char *text = NULL;
@@ -294,8 +299,8 @@ static int total_of(struct exam *e, const struct vfctl_pf *pf, struct vectors *v
 		return 0;
 	r = host_try_read_slow(e->ctx, &text, PCI_SYSFS "%s/sriov_vf_total_msix", TEXT(&pf->bdf));
 	if (r == -ETIMEDOUT) {
-		unknown(e, "sriov_vf_total_msix of %s: a process that hangs in the kernel keeps it from "
-			"being read", TEXT(&pf->bdf));
+		unknown(e, "sriov_vf_total_msix of %s cannot be read: a process that hangs in the "
+			"kernel holds its lock", TEXT(&pf->bdf));
 		*total = TOTAL_HANGS;
 	} else if (r < 0 || parse_int(text, 0, INT32_MAX, total) < 0) {
 		*total = 0;
@@ -304,7 +309,7 @@ static int total_of(struct exam *e, const struct vfctl_pf *pf, struct vectors *v
 }
 
 /* The size of its MSI-X table; 0: it has none, or it cannot be read. */
-static unsigned vectors_of(struct exam *e, const struct vfctl_bdf *bdf, struct vectors *v)
+static unsigned vectors_of(struct check_ctx *e, const struct vfctl_bdf *bdf, struct vectors *v)
 {
 	_buf_ struct buf config = {0};
 	size_t at;
@@ -318,20 +323,24 @@ static unsigned vectors_of(struct exam *e, const struct vfctl_bdf *bdf, struct v
 		PCI_MSIX_FLAGS_QSIZE) + 1;
 }
 
-/* By what keeps it: a lease, for whose guest the hook sets it; else the VF itself. */
-static void tell_vectors(struct exam *e, const struct guest *g, const struct vfctl_vf *vf, const char *title,
-	unsigned want, struct vfctl_ailment *a)
+/*
+ * The remedy depends on where the count is stored: in a lease, from which the hook sets it, or only
+ * in the VF itself.
+ */
+static void tell_vectors(struct check_ctx *e, const struct guest *g, const struct vfctl_vf *vf,
+	const char *title,
+	unsigned want, struct vfctl_issue *a)
 {
 	if (vf->lease.name[0])
-		set_remedy(e, a, "vfctl set %s msix=%u --config (msix: in its file keeps it), then a new "
-			"start of the guest", title, want);
+		set_remedy(e, a, "vfctl set %s msix=%u --config (write msix: into its file to keep it), "
+			"then restart the guest", title, want);
 	else
 		set_remedy(e, a, "while %s is off: vfctl adopt leases the VF to it, then vfctl set %s "
 			"msix=%u --config", g->name, title, want);
 }
 
-/* One for what the card has to say, and one for the queues of each vCPU (mlx5, ice). */
-static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
+/* One vector for messages of the card, and one for the queues of each vCPU (mlx5, ice). */
+static void look_at_vectors(struct check_ctx *e, const struct guest *g, void *data)
 {
 	for (size_t i = 0; i < g->parsed->device_count; i++) {
 		const struct vfctl_pf *pf = NULL;
@@ -343,11 +352,11 @@ static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
 
 		total = vf ? total_of(e, pf, data) : 0;
 		intent = vf ? vf_intent(e, vf) : NULL;
-		/* It gets them when it starts. */
+		/* The guest gets them when it starts. */
 		if (total < (int)want || (intent && intent->mask & VFCTL_ATTR_MSIX && intent->msix >= want))
 			continue;
 		have = vectors_of(e, &vf->bdf, data);
-		/* The card shares them out: the others have as many, and keep them. */
+		/* The card divides its vectors: the other VFs have as many, and keep them. */
 		if (!have || have >= want || (uint64_t)have * (pf->num_vfs - 1) + want > (uint64_t)total)
 			continue;
 		vf_title(pf, vf, title);
@@ -357,7 +366,7 @@ static void look_at_vectors(struct exam *e, const struct guest *g, void *data)
 	}
 }
 
-static void check_vectors(struct exam *e)
+static void check_vectors(struct check_ctx *e)
 {
 	size_t count = e->snapshot->inventory->pf_count;
 	_free_ int *totals = calloc(count + 1, sizeof(*totals));
@@ -371,22 +380,23 @@ static void check_vectors(struct exam *e)
 		totals[i] = TOTAL_UNREAD;
 	each_guest(e, look_at_vectors, &v);
 	if (v.reads > READS_MAX)
-		unknown(e, "the vectors of %u VFs: %d were looked at", v.reads - READS_MAX, READS_MAX);
+		unknown(e, "the vectors of %u VFs were not checked, beyond the first "
+			"%d", v.reads - READS_MAX, READS_MAX);
 }
 
 const struct check place_checks[] = {
-	{"guest-node", VFCTL_WARNING, "a guest does not know on which of its nodes a device is, and "
-		"puts buffers and interrupts on the wrong one", "without an expander bus of that node the "
-		"guest's firmware says no node", "a pcie-expander-bus", check_guest_node},
-	{"guest-gpu", VFCTL_WARNING, "GPUDirect goes through the host bridge, or not at all: the guest does "
-		"not see that its GPU and its card are below one switch", "in the guest each is on a root "
-		"port of its own", "in the domain's XML one <controller model='pcie-switch-upstream-port'> "
-		"with a pcie-switch-downstream-port for each of the two; or tell NCCL of the guest by "
-		"NCCL_TOPO_FILE", check_guest_gpu},
-	{"gpu-acs", VFCTL_WARNING, "GPUDirect of a guest goes up to the root complex and back",
-		"with guests ACS must stay on, and then a switch lets only translated requests pass straight",
-		"ATS and Direct Translated P2P", check_gpu_acs},
-	{"vf-vectors", VFCTL_NOTE, "a guest's VF has fewer interrupt vectors than the guest has vCPUs: some "
-		"share a queue", NULL, "vfctl set VF msix=N", check_vectors},
+	{"guest-node", VFCTL_WARNING, "a guest does not know the NUMA node of a device and puts buffers "
+		"and interrupts on the wrong node", "without an expander bus for that node, the guest's "
+		"firmware reports no node", "a pcie-expander-bus", check_guest_node},
+	{"guest-gpu", VFCTL_WARNING, "GPUDirect goes through the host bridge or does not work: the "
+		"guest does not see that its GPU and its card are below one PCIe switch", "in the "
+		"guest, each is on its own root port", "add <controller "
+		"model='pcie-switch-upstream-port'> and a pcie-switch-downstream-port for each device "
+		"to the domain XML, or set NCCL_TOPO_FILE in the guest", check_guest_gpu},
+	{"gpu-acs", VFCTL_WARNING, "GPUDirect traffic of a guest goes through the root complex",
+		"guests need ACS, and with ACS a switch forwards only translated requests directly",
+		"enable ATS and Direct Translated P2P", check_gpu_acs},
+	{"vf-vectors", VFCTL_NOTE, "a guest's VF has fewer interrupt vectors than the guest has vCPUs: "
+		"some vCPUs share a queue", NULL, "vfctl set VF msix=N", check_vectors},
 	{.name = NULL},
 };

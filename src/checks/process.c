@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes of this host that wait in the kernel, or have what was promised to a guest. */
+/* Processes of this host that hang in the kernel, or use devices that are leased to a guest. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include "host/host.h"
 #include "pci/device.h"
 
-/* ---- writes that hang ---- */
+/* ---- writes that block ---- */
 
 /*
- * Where whoever writes to sriov_numvfs may wait: VFIO for a VF that is open (vfio_main.c,
- * vfio_unregister_group_dev()), the file for another writer, drivers for their card. To look at a
- * process's whole stack takes longer, so only these are.
+ * Functions in which a writer of sriov_numvfs may block: VFIO waits for an open VF (vfio_main.c,
+ * vfio_unregister_group_dev()), the file for another writer, drivers for their card. Reading the
+ * whole stack of a process takes longer, so only these functions are compared.
  */
 static bool may_write(const char *wchan)
 {
@@ -31,13 +31,13 @@ struct writer {
 	const char *pid;
 	char thread[32]; /* "900", or "900/task/901" */
 	char name[64];
-	struct vfctl_bdf pf; /* @has_pf: which one */
+	struct vfctl_bdf pf; /* the PF, if @has_pf */
 	bool has_pf;
 	bool for_vfio; /* it waits until a process closes its VF */
 };
 
-/* The PF whose sriov_numvfs it has open. */
-static void find_pf(struct exam *e, struct writer *w)
+/* Find the PF whose sriov_numvfs it has open. */
+static void find_pf(struct check_ctx *e, struct writer *w)
 {
 	_strv_ char **fds = NULL;
 
@@ -58,7 +58,7 @@ static void find_pf(struct exam *e, struct writer *w)
 	}
 }
 
-static bool is_writing(struct exam *e, const char *thread, struct writer *io)
+static bool is_writing(struct check_ctx *e, const char *thread, struct writer *io)
 {
 	_free_ char *wchan = NULL, *stack = NULL;
 
@@ -71,8 +71,8 @@ static bool is_writing(struct exam *e, const char *thread, struct writer *io)
 	return true;
 }
 
-/* Operators in Go, and daemons, have threads for such work. */
-static bool is_writer(struct exam *e, const char *pid, struct writer *ret)
+/* Operators in Go, and daemons, use threads for such work. */
+static bool is_writer(struct check_ctx *e, const char *pid, struct writer *ret)
 {
 	_free_ char *name = NULL;
 	_strv_ char **threads = NULL;
@@ -96,10 +96,11 @@ static bool is_writer(struct exam *e, const char *pid, struct writer *ret)
 }
 
 /*
- * The kernel takes the links between a PF and a VF away before it waits for whoever has the VF open
- * (drivers/pci/iov.c, pci_iov_remove_virtfn()): a VF of that PF is known by its number alone.
+ * The kernel removes the links between a PF and a VF before it waits for the process that has the
+ * VF open (drivers/pci/iov.c, pci_iov_remove_virtfn()): a VF of that PF can then be identified only
+ * by its number.
  */
-static bool is_vf_of(struct exam *e, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
+static bool is_vf_of(struct check_ctx *e, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
 {
 	int offset = pci_read_int(e->ctx, pf, "sriov_offset", -1);
 	int stride = pci_read_int(e->ctx, pf, "sriov_stride", -1);
@@ -111,8 +112,8 @@ static bool is_vf_of(struct exam *e, const struct vfctl_bdf *pf, const struct vf
 		away % stride == 0 && away / stride < total;
 }
 
-/* Is this "/dev/vfio/12", of a group that a VF of that PF is in? */
-static bool is_group_of(struct exam *e, const char *path, const struct vfctl_bdf *pf,
+/* Whether this is "/dev/vfio/12" of a group with a VF of that PF. */
+static bool is_group_of(struct check_ctx *e, const char *path, const struct vfctl_bdf *pf,
 	struct vfctl_bdf *ret_vf)
 {
 	_strv_ char **names = NULL;
@@ -126,7 +127,7 @@ static bool is_group_of(struct exam *e, const char *path, const struct vfctl_bdf
 	return false;
 }
 
-static bool has_vf_of(struct exam *e, const char *pid, const struct vfctl_bdf *pf,
+static bool has_vf_of(struct check_ctx *e, const char *pid, const struct vfctl_bdf *pf,
 	struct vfctl_bdf *ret_vf)
 {
 	_strv_ char **fds = NULL;
@@ -143,21 +144,21 @@ static bool has_vf_of(struct exam *e, const char *pid, const struct vfctl_bdf *p
 	return false;
 }
 
-struct holder_words {
+struct holder_text {
 	char who[160], stop[200];
 };
 
-/* "web" of a libvirt domain, else the program. */
-static void name_holder(struct exam *e, const char *pid, const struct vfctl_bdf *vf,
-	struct holder_words *ret)
+/* "web" for a libvirt domain, else the program. */
+static void name_holder(struct check_ctx *e, const char *pid, const struct vfctl_bdf *vf,
+	struct holder_text *ret)
 {
-	const struct known_domains *domains = exam_domains(e);
+	const struct known_domains *domains = check_ctx_domains(e);
 	_free_ char *comm = NULL;
-	int number = atoi(pid); /* all digits: the caller looked */
+	int number = atoi(pid); /* only digits: the caller checked that */
 
 	for (size_t i = 0; domains && i < domains->count; i++)
 		if (domains->v[i].pid == number) {
-			snprintf(ret->who, sizeof(ret->who), "; the guest %.100s has %s open",
+			snprintf(ret->who, sizeof(ret->who), "; guest %.100s has %s open",
 				domains->v[i].name, TEXT(vf));
 			snprintf(ret->stop, sizeof(ret->stop), "virsh shutdown (or destroy) %.100s",
 				domains->v[i].name);
@@ -169,12 +170,12 @@ static void name_holder(struct exam *e, const char *pid, const struct vfctl_bdf 
 	snprintf(ret->stop, sizeof(ret->stop), "end process %s (%.32s)", pid, comm);
 }
 
-static void find_holder(struct exam *e, char *const *pids, const struct writer *w,
-	struct holder_words *ret)
+static void find_holder(struct check_ctx *e, char *const *pids, const struct writer *w,
+	struct holder_text *ret)
 {
 	struct vfctl_bdf vf;
 
-	*ret = (struct holder_words){.stop = "stop the guest, or the program, that has one of its VFs"};
+	*ret = (struct holder_text){.stop = "stop the guest or program that uses one of its VFs"};
 	for (size_t i = 0; w->has_pf && pids[i]; i++)
 		if (isdigit((unsigned char)pids[i][0]) && has_vf_of(e, pids[i], &w->pf, &vf)) {
 			name_holder(e, pids[i], &vf, ret);
@@ -182,13 +183,13 @@ static void find_holder(struct exam *e, char *const *pids, const struct writer *
 		}
 }
 
-static void tell_writer(struct exam *e, char *const *pids, const struct writer *w)
+static void tell_writer(struct check_ctx *e, char *const *pids, const struct writer *w)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
 	char text[VFCTL_BDF_TEXT], where[64] = "";
 	const char *title = "";
-	struct holder_words holder = {.who = ""};
-	struct vfctl_ailment *a;
+	struct holder_text holder = {.who = ""};
+	struct vfctl_issue *a;
 
 	if (w->has_pf) {
 		title = vfctl_bdf_format(&w->pf, text);
@@ -204,19 +205,19 @@ static void tell_writer(struct exam *e, char *const *pids, const struct writer *
 		holder.who);
 	if (!a)
 		return;
-	/* The driver may be at work on it: that lasts as long as there are VFs to make. */
+	/* The driver may still be working: creating many VFs takes long. */
 	if (!w->for_vfio) {
 		a->severity = VFCTL_NOTE;
 		a->what = "a process is writing to sriov_numvfs";
-		set_remedy(e, a, "if it stays so for minutes, the kernel's log says what the driver waits "
-			"for; only a reboot ends a write that hangs in a driver");
+		set_remedy(e, a, "if this lasts for minutes, the kernel's log tells what the driver "
+			"waits for; only a reboot ends a write that hangs in a driver");
 		return;
 	}
-	set_remedy(e, a, "%s: the write then ends by itself, and by no signal; vfctl destroy and create "
+	set_remedy(e, a, "%s: then the write ends (no signal can end it); vfctl destroy and create "
 		"refuse while a VF is in use", holder.stop);
 }
 
-static void check_writes(struct exam *e)
+static void check_writes(struct check_ctx *e)
 {
 	_strv_ char **pids = NULL;
 	_free_ char *first = NULL;
@@ -227,7 +228,8 @@ static void check_writes(struct exam *e)
 		return;
 	r = host_try_read(e->ctx, &first, "/proc/1/stack");
 	if (r == -EACCES || r == -EPERM) {
-		unknown(e, "what processes wait for in the kernel: root is told, with CAP_SYS_ADMIN");
+		unknown(e, "what processes wait for in the kernel is unknown: reading it needs root "
+			"with CAP_SYS_ADMIN");
 		return;
 	}
 	if (host_try_list(e->ctx, &pids, "/proc") < 0)
@@ -240,10 +242,10 @@ static void check_writes(struct exam *e)
 	}
 }
 
-/* ---- VFs that somebody else has ---- */
+/* ---- VFs in use by other processes ---- */
 
-/* A start that is under way has its lease marked, before QEMU has anything open. */
-static void look_at_holder(struct exam *e, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+/* During a start, the lease is already marked before QEMU has opened anything. */
+static void look_at_holder(struct check_ctx *e, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
 	char title[VF_TITLE];
 
@@ -251,15 +253,15 @@ static void look_at_holder(struct exam *e, const struct vfctl_pf *pf, const stru
 		(!vf->lease.name[0] && !vf->defined_in[0]))
 		return;
 	set_remedy(e, found(e, vf_title(pf, vf, title), "%s has /dev/vfio/%d open; the VF is %s %s, "
-		"which does not run", vf->holder.name[0] ? vf->holder.name : "a process that cannot be "
-		"named", vf->iommu_group, vf->lease.name[0] ? "leased to domain" : "in the definition of",
+		"which does not run", vf->holder.name[0] ? vf->holder.name : "an unknown "
+		"process", vf->iommu_group, vf->lease.name[0] ? "leased to domain" : "in the definition of",
 		vf->lease.name[0] ? vf->lease.name : vf->defined_in),
-		"end that process, or give the guest another VF; programs such as DPDK's find VFs by "
-		"themselves: tell them which are theirs");
+		"end that process, or give the guest another VF; limit programs that scan for VFs, such "
+		"as DPDK's, to their own devices");
 }
 
-/* The process that has "/dev/vfio/GROUP" open; false: none that can be seen. */
-static bool find_opener(struct exam *e, int group, char ret[64])
+/* The process that has "/dev/vfio/GROUP" open; false: none is visible. */
+static bool find_opener(struct check_ctx *e, int group, char ret[64])
 {
 	_strv_ char **pids = NULL;
 	char path[32];
@@ -288,10 +290,10 @@ static bool find_opener(struct exam *e, int group, char ret[64])
 	return false;
 }
 
-/* Devices that are no VFs, such as GPUs: open while no domain that has them runs, or starts. */
-static void look_at_others(struct exam *e, const struct guest *g, void *data)
+/* Devices other than VFs, such as GPUs: they are open while no domain with them runs or starts. */
+static void look_at_others(struct check_ctx *e, const struct guest *g, void *data)
 {
-	const struct known_domains *domains = exam_domains(e);
+	const struct known_domains *domains = check_ctx_domains(e);
 
 	for (size_t i = 0; i < g->parsed->device_count; i++) {
 		const struct vfctl_bdf *bdf = &g->parsed->devices[i].source;
@@ -309,11 +311,11 @@ static void look_at_others(struct exam *e, const struct guest *g, void *data)
 	}
 }
 
-static void check_open(struct exam *e)
+static void check_open(struct check_ctx *e)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
 
-	/* Whoever may not see libvirt's guests would take each for a stranger. */
+	/* A user who cannot see libvirt's guests would take each of them for a foreign process. */
 	if (e->snapshot->domains_error)
 		return;
 	for (size_t i = 0; i < inv->pf_count; i++)
@@ -323,9 +325,10 @@ static void check_open(struct exam *e)
 }
 
 const struct check process_checks[] = {
-	{"write-hangs", VFCTL_PROBLEM, "a process is stuck in a write to sriov_numvfs, and so is whoever "
-		"works on that PF next", NULL, "stop the guest that has the VF", check_writes},
+	{"write-hangs", VFCTL_PROBLEM, "a process is stuck in a write to sriov_numvfs and blocks every "
+		"other change of that PF", NULL, "stop the guest that uses the VF", check_writes},
 	{"vf-open", VFCTL_PROBLEM, "a guest will not start: another process has its device open",
-		"libvirt says \"Device or resource busy\" of /dev/vfio then", "end that process", check_open},
+		"libvirt then reports \"Device or resource busy\" for /dev/vfio", "end that "
+		"process", check_open},
 	{.name = NULL},
 };

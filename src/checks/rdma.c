@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ports of InfiniBand PFs: link, subnet manager, what vfctl show says of them. */
+/* Ports of InfiniBand PFs: link, subnet manager, and the findings of vfctl show. */
 #include "base/util.h"
 #include "checks/check.h"
 #include "host/host.h"
 #include "core/rdma.h"
 
-static void check_port(struct exam *e, const char *name, const struct vfctl_rdma_device *device,
+static void check_port(struct check_ctx *e, const char *name, const struct vfctl_rdma_device *device,
 	const struct vfctl_rdma_port *port)
 {
 	char text[VFCTL_FINDING_TEXT];
@@ -14,7 +14,7 @@ static void check_port(struct exam *e, const char *name, const struct vfctl_rdma
 		found(e, name, "%s port %u: %s", device->name, port->number, text);
 }
 
-static void check_ports(struct exam *e)
+static void check_ports(struct check_ctx *e)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
 
@@ -22,7 +22,7 @@ static void check_ports(struct exam *e)
 		struct vfctl_rdma_device *device = NULL;
 		char name[VFCTL_BDF_TEXT];
 
-		/* A port that has no cable and no VFs is nobody's ailment. */
+		/* A port without cable and VFs is not an issue. */
 		if (!inv->pfs[i].infiniband || !inv->pfs[i].rdma[0] || !inv->pfs[i].num_vfs)
 			continue;
 		if (vfctl_rdma_read(e->ctx, inv->pfs[i].rdma, &device) < 0) {
@@ -35,10 +35,10 @@ static void check_ports(struct exam *e)
 	}
 }
 
-/* ---- VFs that the host has, for containers or itself ---- */
+/* ---- VFs that the host uses, for containers or itself ---- */
 
-/* Two files, for there may be a thousand: "1: DOWN", and "5: LinkUp". */
-static bool is_unserved(struct exam *e, const char *rdma)
+/* Only two files, because there may be a thousand VFs: "1: DOWN", and "5: LinkUp". */
+static bool is_unserved(struct check_ctx *e, const char *rdma)
 {
 	_free_ char *state = NULL, *phys = NULL;
 
@@ -48,7 +48,7 @@ static bool is_unserved(struct exam *e, const char *rdma)
 		str_starts(phys, "5:");
 }
 
-static bool is_active(struct exam *e, const char *rdma)
+static bool is_active(struct check_ctx *e, const char *rdma)
 {
 	_free_ char *state = NULL;
 
@@ -56,20 +56,23 @@ static bool is_active(struct exam *e, const char *rdma)
 		str_starts(state, "4:");
 }
 
-/* The policy keeps them down, or they have no GUID, or the subnet manager does not know VFs. */
-static void tell_unserved(struct exam *e, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+/*
+ * Their policy keeps them down, or they have no GUID, or the subnet manager does not support VFs.
+ */
+static void tell_unserved(struct check_ctx *e, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	size_t count)
 {
 	struct vfctl_rdma_device *device = NULL;
 	char text[VFCTL_FINDING_TEXT] = "", name[VFCTL_BDF_TEXT], title[VF_TITLE];
-	struct vfctl_ailment *a;
+	struct vfctl_issue *a;
 	unsigned i = 0;
 
 	if (vfctl_rdma_read(e->ctx, vf->rdma, &device) == 0 && device->port_count) {
 		device->is_vf = true;
 		vfctl_rdma_finding(device, &device->ports[0], &i, text);
 	}
-	a = found(e, pf_title(pf, name), "%s is active; %s of VF %u is linked up and down, with LID %u%s",
+	a = found(e, pf_title(pf, name), "%s is active; %s of VF %u has a link but is down, with LID "
+		"%u%s",
 		pf->rdma, vf->rdma, vf->index, device && device->port_count ? device->ports[0].lid : 0,
 		count > 1 ? ", and others" : "");
 	vf_title(pf, vf, title);
@@ -82,7 +85,7 @@ static void tell_unserved(struct exam *e, const struct vfctl_pf *pf, const struc
 	vfctl_rdma_free(device);
 }
 
-static void check_vf_ports(struct exam *e)
+static void check_vf_ports(struct check_ctx *e)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
 
@@ -91,7 +94,7 @@ static void check_vf_ports(struct exam *e)
 		const struct vfctl_vf *first = NULL;
 		size_t count = 0;
 
-		/* Where the PF's own port is down, that is the ailment. */
+		/* If the PF's own port is down, that is the issue. */
 		if (!pf->infiniband || !pf->rdma[0] || !pf->num_vfs || !is_active(e, pf->rdma))
 			continue;
 		for (uint32_t k = 0; k < pf->num_vfs; k++)
@@ -105,9 +108,9 @@ static void check_vf_ports(struct exam *e)
 }
 
 const struct check rdma_checks[] = {
-	{"infiniband-port", VFCTL_WARNING, "an InfiniBand port that VFs hang on is not as it should be",
-		NULL, "what stands there says what helps; vfctl show PF has all of the port", check_ports},
-	{"infiniband-vf", VFCTL_WARNING, "an InfiniBand VF of the host has a link and stays down: no subnet "
-		"manager serves it", NULL, "a subnet manager that knows VFs", check_vf_ports},
+	{"infiniband-port", VFCTL_WARNING, "an InfiniBand port that carries VFs has a problem",
+		NULL, "the evidence tells the remedy; details of the port: vfctl show PF", check_ports},
+	{"infiniband-vf", VFCTL_WARNING, "an InfiniBand VF of the host has a link but stays down: no "
+		"subnet manager serves it", NULL, "use a subnet manager that supports VFs", check_vf_ports},
 	{.name = NULL},
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Checks, one after the other -> a diagnosis. */
+/* Run the checks one by one and collect their findings. */
 #include "base/find.h"
 #include "checks/check.h"
 
@@ -26,10 +26,10 @@ const char *vfctl_presence_name(enum vfctl_presence presence)
 	return names[presence];
 }
 
-struct vfctl_ailment *found(struct exam *e, const char *subject, const char *evidence, ...)
+struct vfctl_issue *found(struct check_ctx *e, const char *subject, const char *evidence, ...)
 {
 	struct vfctl_diagnosis *d = e->diagnosis;
-	struct vfctl_ailment *a;
+	struct vfctl_issue *a;
 	va_list args;
 
 	if (!array_grow(d->v, d->count)) {
@@ -37,7 +37,7 @@ struct vfctl_ailment *found(struct exam *e, const char *subject, const char *evi
 		return NULL;
 	}
 	a = &d->v[d->count++];
-	*a = (struct vfctl_ailment){.check = e->check->name, .severity = e->check->severity,
+	*a = (struct vfctl_issue){.check = e->check->name, .severity = e->check->severity,
 		.what = e->check->what, .cause = e->check->cause, .remedy = strdup(e->check->remedy)};
 	str_copy(a->subject, sizeof(a->subject), subject);
 	va_start(args, evidence);
@@ -47,7 +47,7 @@ struct vfctl_ailment *found(struct exam *e, const char *subject, const char *evi
 	return e->failed ? NULL : a;
 }
 
-void set_remedy(struct exam *e, struct vfctl_ailment *a, const char *fmt, ...)
+void set_remedy(struct check_ctx *e, struct vfctl_issue *a, const char *fmt, ...)
 {
 	va_list args;
 
@@ -60,7 +60,7 @@ void set_remedy(struct exam *e, struct vfctl_ailment *a, const char *fmt, ...)
 	e->failed |= !a->remedy;
 }
 
-void unknown(struct exam *e, const char *why, ...)
+void unknown(struct check_ctx *e, const char *why, ...)
 {
 	struct vfctl_diagnosis *d = e->diagnosis;
 	va_list args;
@@ -95,21 +95,21 @@ const char *vf_title(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char 
 	return buf;
 }
 
-const struct vfctl_vf_attrs *vf_intent(const struct exam *e, const struct vfctl_vf *vf)
+const struct vfctl_vf_attrs *vf_intent(const struct check_ctx *e, const struct vfctl_vf *vf)
 {
 	const struct vfctl_lease_vf *leased = find_vf_in_leases(e->snapshot->leases, &vf->bdf);
 
 	return leased && leased->has_intent ? &leased->intent : NULL;
 }
 
-void exam_run(struct exam *e, const struct check *checks)
+void check_ctx_run(struct check_ctx *e, const struct check *checks)
 {
 	for (; checks->name && !e->failed; checks++) {
 		e->check = checks;
 		checks->run(e);
 		ctx_clear(e->ctx);
-		/* What could not be read here is no doubt of anything that is decided later. */
-		free(host_take_doubt(e->ctx));
+		/* What could not be read here does not affect later decisions. */
+		free(host_take_unread(e->ctx));
 		e->diagnosis->checks++;
 	}
 }

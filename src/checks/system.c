@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rest of the host: who else makes VFs, the libvirt daemon, what the kernel forbids. */
+/* The rest of the host: networks of libvirt, its daemon, what the kernel forbids. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -13,70 +13,7 @@
 #define CAP_IPC_LOCK 14
 #define CAP_SYS_RESOURCE 24
 
-/* ---- others who make VFs ---- */
-
-static bool says(const char *text, const char *const *words)
-{
-	for (; *words; words++)
-		if (strstr(text, *words))
-			return true;
-	return false;
-}
-
-/* A line whose first character is "#" or ";" says nothing (systemd.syntax(7)). */
-static void drop_comment_lines(char *text)
-{
-	char *to = text;
-
-	for (const char *line = text; *line;) {
-		size_t len = strcspn(line, "\n");
-		char first = line[strspn(line, " \t")];
-
-		len += line[len] == '\n';
-		if (first != '#' && first != ';') {
-			memmove(to, line, len);
-			to += len;
-		}
-		line += len;
-	}
-	*to = '\0';
-}
-
-/* Files of @dir whose name ends so and whose text has one of @words. */
-static void find_files(struct exam *e, const char *dir, const char *pattern, const char *const *words)
-{
-	_strv_ char **names = NULL;
-	int r = host_try_list(e->ctx, &names, "%s", dir);
-
-	if (r == -EACCES)
-		unknown(e, "%s cannot be read", dir);
-	for (size_t i = 0; r == 0 && names[i]; i++) {
-		_free_ char *text = NULL;
-
-		if (fnmatch(pattern, names[i], 0) != 0 ||
-			host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) < 0)
-			continue;
-		drop_comment_lines(text);
-		if (says(text, words))
-			found(e, "", "%s/%s", dir, names[i]);
-	}
-}
-
-static void check_link_files(struct exam *e)
-{
-	static const char *const dirs[] = {"/etc/systemd/network", "/run/systemd/network"};
-	static const char *const words[] = {"[SR-IOV]", "SR-IOVVirtualFunctions=", NULL};
-
-	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
-		find_files(e, dirs[i], "*.link", words);
-}
-
-static void check_netplan(struct exam *e)
-{
-	static const char *const words[] = {"virtual-function-count", "embedded-switch-mode", NULL};
-
-	find_files(e, "/etc/netplan", "*.yaml", words);
-}
+/* ---- networks of libvirt ---- */
 
 static void drop_xml_comments(char *text)
 {
@@ -93,7 +30,7 @@ static void drop_xml_comments(char *text)
 	}
 }
 
-/* Between <forward> and its end; false: it is no network of VFs. */
+/* The text between <forward> and its end; false: the network does not provide VFs. */
 static bool find_forward(const char *text, const char **ret_start, const char **ret_end)
 {
 	const char *start = strstr(text, "<forward"), *end = start ? strstr(start, "</forward>") : NULL;
@@ -106,10 +43,10 @@ static bool find_forward(const char *text, const char **ret_start, const char **
 }
 
 /*
- * libvirt refuses network devices by their names there, as it defines or starts the network ("listed by
- * PCI address", cirrax/puppet-libvirt#52). Of <pf> beside addresses it takes no notice.
+ * libvirt rejects names of network devices there when it defines or starts the network ("listed by
+ * PCI address", cirrax/puppet-libvirt#52). It ignores a <pf> beside addresses.
  */
-static void check_pools(struct exam *e)
+static void check_pools(struct check_ctx *e)
 {
 	static const char dir[] = "/etc/libvirt/qemu/networks";
 	_strv_ char **names = NULL;
@@ -129,19 +66,22 @@ static void check_pools(struct exam *e)
 		tag = memchr(start, '>', (size_t)(end - start));
 		if (memmem(start, (size_t)(end - start), "<interface ", 11) ||
 			(tag && memmem(start, (size_t)(tag - start), " dev=", 5)))
-			found(e, "", "%s/%s has a network device by its name in <forward>, and libvirt does "
-				"not start it", dir, names[i]);
+			found(e, "", "%s/%s names a network device in <forward>, so libvirt does not "
+				"start the network", dir, names[i]);
 		else if (memmem(start, (size_t)(end - start), "<pf ", 4) &&
 			memmem(start, (size_t)(end - start), "<address ", 9))
-			found(e, "", "%s/%s has <pf> and <address> in <forward>: libvirt gives the VFs at "
-				"those addresses alone", dir, names[i]);
+			found(e, "", "%s/%s has both <pf> and <address> in <forward>: libvirt uses only "
+				"the VFs at those addresses", dir, names[i]);
 	}
 }
 
 /* ---- the kernel ---- */
 
-/* Kernel lockdown keeps mstconfig from the card (k8snetworkplumbingwg/sriov-network-operator#670). */
-static void check_lockdown(struct exam *e)
+/*
+ * Kernel lockdown denies mstconfig access to the card
+ * (k8snetworkplumbingwg/sriov-network-operator#670).
+ */
+static void check_lockdown(struct check_ctx *e)
 {
 	_free_ char *text = NULL;
 	bool mellanox = false;
@@ -153,7 +93,7 @@ static void check_lockdown(struct exam *e)
 		found(e, "", "/sys/kernel/security/lockdown is %s", text);
 }
 
-static void check_command_line(struct exam *e)
+static void check_command_line(struct check_ctx *e)
 {
 	_free_ char *text = NULL;
 
@@ -165,9 +105,9 @@ static void check_command_line(struct exam *e)
 		found(e, "", "/proc/cmdline has pcie_acs_override");
 }
 
-/* ---- the libvirt daemon, which starts QEMU with its own rights ---- */
+/* ---- the libvirt daemon, which starts QEMU with its own privileges ---- */
 
-static void check_daemon(struct exam *e)
+static void check_daemon(struct check_ctx *e)
 {
 	_strv_ char **pids = NULL;
 
@@ -195,9 +135,9 @@ static void check_daemon(struct exam *e)
 	}
 }
 
-/* ---- vfctl's own ---- */
+/* ---- vfctl itself ---- */
 
-static void check_leases(struct exam *e)
+static void check_leases(struct check_ctx *e)
 {
 	if (e->snapshot->leases_error)
 		unknown(e, "leases: %s", e->snapshot->leases_error);
@@ -213,25 +153,19 @@ static void check_leases(struct exam *e)
 }
 
 const struct check system_checks[] = {
-	{"link-files", VFCTL_WARNING, "systemd makes or sets VFs as well",
-		"a .link file with an [SR-IOV] section: at boot both work on one PF",
-		"one owner: move it to host.yaml (vfctl export prints it), and take the section out",
-		check_link_files},
-	{"netplan", VFCTL_WARNING, "netplan makes VFs as well", NULL,
-		"one owner: move it to host.yaml (vfctl export prints it), and take the key "
-		"out", check_netplan},
-	{"network-pool", VFCTL_WARNING, "a libvirt network does not give the VFs that its definition names",
-		NULL, "one of the two forms: <pf dev='...'/> alone, or addresses alone", check_pools},
-	{"lockdown", VFCTL_NOTE, "the kernel keeps programs such as mstconfig from the card",
-		"Secure Boot", "set the card's parameters with devlink, or in its own BIOS "
-			"menu", check_lockdown},
-	{"acs-override", VFCTL_WARNING, "IOMMU groups of this host say nothing",
-		"the kernel was told to take ports without ACS for ports with it",
-		"take pcie_acs_override off the command line", check_command_line},
+	{"network-pool", VFCTL_WARNING, "a libvirt network does not provide the VFs that its definition "
+		"names",
+		NULL, "use only one of the two forms: <pf dev='...'/> or addresses", check_pools},
+	{"lockdown", VFCTL_NOTE, "kernel lockdown blocks programs such as mstconfig",
+		"Secure Boot", "set the card's parameters with devlink or in its own setup "
+		"page", check_lockdown},
+	{"acs-override", VFCTL_WARNING, "the IOMMU groups of this host are not reliable",
+		"the kernel was told to treat ports without ACS as ports with ACS",
+		"remove pcie_acs_override from the kernel command line", check_command_line},
 	{"daemon-rights", VFCTL_PROBLEM, "guests with VFs cannot lock their memory",
-		"the libvirt daemon runs without the right to raise the limit", "let its unit have "
-			"CAP_SYS_RESOURCE and CAP_IPC_LOCK (CapabilityBoundingSet=), or "
-			"LimitMEMLOCK=infinity (kernel: {memlock: unlimited} in host.yaml writes that)",
+		"the libvirt daemon may not raise the limit", "give its unit CAP_SYS_RESOURCE and "
+			"CAP_IPC_LOCK (CapabilityBoundingSet=) or LimitMEMLOCK=infinity (host.yaml: "
+			"kernel: {memlock: unlimited})",
 		check_daemon},
 	{"state", VFCTL_NOTE, "", NULL, "", check_leases},
 	{.name = NULL},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* PFs and VFs: who drives them, what they carry, what keeps their packets from arriving. */
+/* PFs and VFs: their users, their policies, and causes of lost packets. */
 #include <stdio.h>
+#include <string.h>
 
 #include "checks/check.h"
 #include "drivers/driver.h"
@@ -17,10 +18,10 @@
 /* ---- the PF ---- */
 
 /* With some drivers VFs have a link only while the PF's own interface is up. */
-static void check_pf_down(struct exam *e)
+static void check_pf_down(struct check_ctx *e)
 {
 	EACH_PF(e, pf) {
-		struct vfctl_ailment *a;
+		struct vfctl_issue *a;
 		char name[VFCTL_BDF_TEXT];
 		bool taken = false;
 
@@ -29,31 +30,31 @@ static void check_pf_down(struct exam *e)
 			continue;
 		EACH_VF(pf, vf)
 			taken |= is_taken(vf);
-		a = found(e, pf_title(pf, name), "%s is down, and has %u VFs", pf->netdev, pf->num_vfs);
+		a = found(e, pf_title(pf, name), "%s is down and has %u VFs", pf->netdev, pf->num_vfs);
 		if (!a)
 			return;
 		a->severity = taken ? VFCTL_WARNING : VFCTL_NOTE;
 		a->fix = VFCTL_FIX_LINK_UP;
 		snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
-		set_remedy(e, a, "vfctl doctor --fix, or ip link set %s up; for good: link: up "
-			"in its entry of host.yaml", pf->netdev);
+		set_remedy(e, a, "run vfctl doctor --fix or ip link set %s up; to keep it, write link: "
+			"up into its entry of host.yaml", pf->netdev);
 	}
 }
 
-static void check_autoprobe(struct exam *e)
+static void check_autoprobe(struct check_ctx *e)
 {
 	EACH_PF(e, pf) {
 		char name[VFCTL_BDF_TEXT];
 
 		if (!pf->autoprobe && !pf->num_vfs && pci_has(e->ctx, &pf->bdf, "sriov_drivers_autoprobe"))
-			found(e, pf_title(pf, name), "sriov_drivers_autoprobe of %s is 0, and it has "
-				"no VFs",
+			found(e, pf_title(pf, name), "sriov_drivers_autoprobe of %s is 0 and it has no "
+				"VFs",
 				TEXT(&pf->bdf));
 	}
 }
 
-/* What the PF's interface is a port of: "" nothing. */
-static void master_of(struct exam *e, const struct vfctl_pf *pf, char ret[32])
+/* The bridge or bond of the PF's interface; "" if there is none. */
+static void master_of(struct check_ctx *e, const struct vfctl_pf *pf, char ret[32])
 {
 	_free_ char *master = NULL;
 
@@ -71,29 +72,29 @@ static bool has_guests(const struct vfctl_pf *pf)
 	return false;
 }
 
-static void tell_missing(struct exam *e, const struct vfctl_pf *pf, const char *bridge,
+static void tell_missing(struct check_ctx *e, const struct vfctl_pf *pf, const char *bridge,
 	const struct vfctl_mac *macs, size_t count)
 {
 	char mac[VFCTL_MAC_TEXT], name[VFCTL_BDF_TEXT];
-	struct vfctl_ailment *a = found(e, pf_title(pf, name), "%s is a port of the bridge %s; %zu of "
-		"the MACs behind its other ports, such as %s, are not in the own forwarding table of %s",
+	struct vfctl_issue *a = found(e, pf_title(pf, name), "%s is a port of the bridge %s; %zu of the "
+		"MACs behind its other ports, such as %s, are not in the forwarding table of %s itself",
 		pf->netdev, bridge, count, vfctl_mac_format(&macs[0], mac), pf->netdev);
 
 	if (!a)
 		return;
 	a->fix = VFCTL_FIX_FDB;
 	snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
-	set_remedy(e, a, "vfctl doctor --fix, or bridge fdb add MAC dev %s self permanent for each, "
-		"again for guests that come later; or give the bridge another card", pf->netdev);
+	set_remedy(e, a, "run vfctl doctor --fix, or bridge fdb add MAC dev %s self permanent for each "
+		"MAC (again for later guests); or give the bridge another card", pf->netdev);
 }
 
-/* In switchdev mode it is the representors that guests are reached by, and rules that see all. */
+/* In switchdev mode, packets reach guests through the representors and the rules on them. */
 static bool switches_itself(const struct vfctl_pf *pf)
 {
 	return pf->eswitch != VFCTL_ESWITCH_SWITCHDEV && pf->eswitch != VFCTL_ESWITCH_INACTIVE;
 }
 
-static void check_bridge(struct exam *e)
+static void check_bridge(struct check_ctx *e)
 {
 	EACH_PF(e, pf) {
 		_free_ struct vfctl_mac *macs = NULL;
@@ -112,7 +113,7 @@ static void check_bridge(struct exam *e)
 	}
 }
 
-static void check_ovs(struct exam *e)
+static void check_ovs(struct check_ctx *e)
 {
 	EACH_PF(e, pf) {
 		char master[32], name[VFCTL_BDF_TEXT];
@@ -125,16 +126,16 @@ static void check_ovs(struct exam *e)
 
 /* ---- VFs ---- */
 
-/* It is off, and the hook writes these when it starts. */
-static bool gets_at_start(const struct exam *e, const struct vfctl_vf *vf, uint32_t attrs)
+/* The domain is off, and the hook writes these values when it starts. */
+static bool gets_at_start(const struct check_ctx *e, const struct vfctl_vf *vf, uint32_t attrs)
 {
 	const struct vfctl_vf_attrs *intent = vf_intent(e, vf);
 
 	return vf->holder.kind == VFCTL_HOLDER_NONE && intent && (intent->mask & attrs) == attrs;
 }
 
-/* What its lease asks for is no ailment. */
-static bool wants_down(const struct exam *e, const struct vfctl_vf *vf)
+/* A state that the lease requests is not an issue. */
+static bool wants_down(const struct check_ctx *e, const struct vfctl_vf *vf)
 {
 	const struct vfctl_vf_attrs *intent = vf_intent(e, vf);
 
@@ -142,23 +143,26 @@ static bool wants_down(const struct exam *e, const struct vfctl_vf *vf)
 		intent->link_state == VFCTL_LINK_STATE_DISABLE;
 }
 
-/* No identity changes under a guest that runs, nor of a VF that a definition has without a lease. */
-static void tell_identity(struct exam *e, const struct vfctl_vf *vf, const char *title, const char *attr,
-	struct vfctl_ailment *a)
+/*
+ * An identity is not changed while its guest runs, nor if a definition without a lease has the VF.
+ */
+static void tell_identity(struct check_ctx *e, const struct vfctl_vf *vf, const char *title, const char *attr,
+	struct vfctl_issue *a)
 {
 	bool domain = vf->holder.kind == VFCTL_HOLDER_DOMAIN;
 
 	if (vf->lease.name[0])
 		set_remedy(e, a, "vfctl set %s %s=... --config%s", title, attr,
-			vf->holder.kind == VFCTL_HOLDER_NONE ? "" : ", then a new start of the guest");
+			vf->holder.kind == VFCTL_HOLDER_NONE ? "" : ", then restart the guest");
 	else if (domain || vf->defined_in[0])
 		set_remedy(e, a, "while %s is off: vfctl adopt leases the VF to it, then vfctl set %s %s=... "
 			"--config", domain ? vf->holder.name : vf->defined_in, title, attr);
 	else
-		set_remedy(e, a, "end the program that has the VF, then vfctl set %s %s=...", title, attr);
+		set_remedy(e, a, "end the program that uses the VF, then run: vfctl set %s "
+			"%s=...", title, attr);
 }
 
-static void check_macs(struct exam *e)
+static void check_macs(struct check_ctx *e)
 {
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
@@ -173,7 +177,7 @@ static void check_macs(struct exam *e)
 		}
 }
 
-static void check_guids(struct exam *e)
+static void check_guids(struct check_ctx *e)
 {
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
@@ -196,7 +200,7 @@ static bool is_zero_guid(const char *text)
 	return text[0] && text[strspn(text, "0:")] == '\0';
 }
 
-static void check_node_guids(struct exam *e)
+static void check_node_guids(struct check_ctx *e)
 {
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
@@ -210,11 +214,11 @@ static void check_node_guids(struct exam *e)
 		}
 }
 
-static void check_vf_links(struct exam *e)
+static void check_vf_links(struct check_ctx *e)
 {
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
-			struct vfctl_ailment *a;
+			struct vfctl_issue *a;
 			char name[VF_TITLE];
 
 			if (!is_taken(vf) || !(vf->attrs.mask & VFCTL_ATTR_LINK_STATE) ||
@@ -232,8 +236,8 @@ static void check_vf_links(struct exam *e)
 		}
 }
 
-/* A guest's by its lease, and at work for the host: mostly a network manager took it. */
-static void check_host_uses(struct exam *e)
+/* Leased to a guest but used by the host: usually a network manager took it. */
+static void check_host_uses(struct check_ctx *e)
 {
 	EACH_PF(e, pf)
 		EACH_VF(pf, vf) {
@@ -242,35 +246,63 @@ static void check_host_uses(struct exam *e)
 			if (vf->lease.name[0] && vf->holder.kind == VFCTL_HOLDER_HOST)
 				found(e, vf_title(pf, vf, name), "leased to domain %s; its network "
 					"device %s is up on this host", vf->lease.name, vf->netdev);
+			else if (vf->defined_in[0] && vf->holder.kind == VFCTL_HOLDER_HOST)
+				found(e, vf_title(pf, vf, name), "in the definition of %s; its network "
+					"device %s is up on this host", vf->defined_in, vf->netdev);
+		}
+}
+
+/* defined_in leaves out who leases or uses the VF. */
+static void check_twice(struct check_ctx *e)
+{
+	EACH_PF(e, pf)
+		EACH_VF(pf, vf) {
+			const char *owner = vf->lease.name[0] ? vf->lease.name
+				: vf->holder.kind == VFCTL_HOLDER_DOMAIN ? vf->holder.name : NULL;
+			char name[VF_TITLE];
+
+			if (vf->defined_in[0] && owner)
+				found(e, vf_title(pf, vf, name), "%s domain %s, and in the definition of %s",
+					vf->lease.name[0] ? "leased to" : "in use by", owner, vf->defined_in);
+			else if (strchr(vf->defined_in, ','))
+				found(e, vf_title(pf, vf, name), "in the definitions of %s",
+					vf->defined_in);
 		}
 }
 
 const struct check vf_checks[] = {
-	{"pf-down", VFCTL_WARNING, "VFs have no link: their PF's interface is down",
-		"with this driver the VFs' link needs the PF up", "ip link set PF up", check_pf_down},
-	{"autoprobe-off", VFCTL_NOTE, "new VFs of this PF will get no driver of the host",
-		"somebody switched it off, or a command was cut short", "if that is not meant: echo 1 "
-			"into sriov_drivers_autoprobe", check_autoprobe},
-	{"bridge", VFCTL_WARNING, "VFs do not reach guests on the bridge that their PF is a port of",
-		"the card's own switch does not know the MACs behind the PF, and floods nothing to it",
+	{"pf-down", VFCTL_WARNING, "VFs have no link: the interface of their PF is down",
+		"with this driver, VFs have a link only while the PF is up", "ip link set PF "
+		"up", check_pf_down},
+	{"autoprobe-off", VFCTL_NOTE, "the host binds no driver to new VFs of this PF",
+		"an administrator disabled probing, or a command was interrupted", "if this is not "
+			"intended, write 1 into sriov_drivers_autoprobe", check_autoprobe},
+	{"bridge", VFCTL_WARNING, "VFs cannot reach guests on the bridge of their PF",
+		"the card's embedded switch does not know the MACs behind the PF and does not flood to "
+		"it",
 		"bridge fdb add MAC dev PF self permanent", check_bridge},
-	{"ovs", VFCTL_WARNING, "a PF in a bridge of Open vSwitch has VFs in guests",
-		"what VFs send to each other never passes Open vSwitch: its rules do not hold for them",
-		"another PF for one of the two, or switchdev mode with representors", check_ovs},
-	{"vf-mac-zero", VFCTL_WARNING, "a guest's VF has no MAC of the host's: it gets another at each "
-		"start",
+	{"ovs", VFCTL_WARNING, "guests use VFs of a PF that is a port of an Open vSwitch bridge",
+		"traffic between VFs does not pass Open vSwitch, so its rules do not apply",
+		"use different PFs, or switchdev mode with representors", check_ovs},
+	{"vf-mac-zero", VFCTL_WARNING, "the host set no MAC for a guest's VF: it gets another one at "
+		"each start",
 		NULL, "vfctl set VF mac=...", check_macs},
 	{"vf-guid-zero", VFCTL_PROBLEM, "a guest's InfiniBand VF has no GUID: no subnet manager serves it",
-		"it was never set, or the VF was made anew", "vfctl set VF guid=...", check_guids},
-	{"roce-node-guid", VFCTL_WARNING, "an RDMA device has no node GUID: RDMA CM and verbs will not "
+		"it was never set, or the VF was created again", "vfctl set VF guid=...", check_guids},
+	{"roce-node-guid", VFCTL_WARNING, "an RDMA device has no node GUID: RDMA CM and verbs cannot "
 		"use it",
-		"its MAC was set after its driver had looked", "bind it to its driver anew: vfctl "
-			"create sets MACs before drivers look", check_node_guids},
-	{"vf-link-down", VFCTL_WARNING, "a guest's VF has its link switched off by the host",
-		"the policy is not follow, and its lease does not ask for that", "vfctl doctor --fix",
+		"its MAC was set after its driver was bound", "bind it to its driver again; vfctl "
+			"create sets MACs before drivers are bound", check_node_guids},
+	{"vf-link-down", VFCTL_WARNING, "the host disabled the link of a guest's VF",
+		"its link policy is not Follow, which its lease does not ask for", "vfctl doctor --fix",
 		check_vf_links},
-	{"host-uses-vf", VFCTL_WARNING, "a VF that is leased to a guest is at work for the host",
-		"NetworkManager or systemd-networkd took it, mostly", "docs/operations.md has what "
-			"keeps network managers from VFs; then vfctl apply", check_host_uses},
+	{"host-uses-vf", VFCTL_WARNING, "the host uses a VF of a guest",
+		"usually NetworkManager or systemd-networkd configured it",
+		"keep network managers away from VFs (docs/how-to/boot.md), then run: vfctl "
+			"apply", check_host_uses},
+	{"vf-twice", VFCTL_WARNING, "two domains have the same VF: only one of them can run",
+		"a definition was copied, or was written by hand", "give one of them another VF: remove "
+		"the device from its definition (virsh edit), then run: vfctl attach DOMAIN --pf PF",
+		check_twice},
 	{.name = NULL},
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How many bits the guest's physical addresses have. QEMU gives 40 unless told otherwise, whatever
- * the host has: 1 TiB for memory and BARs. UEFI firmware puts 64-bit BARs into the topmost eighth
- * only, and a device whose BARs find no room there is missing in the guest without a word (edk2,
- * OvmfPkg/Library/PlatformInitLib/MemDetect.c; tianocore/edk2#12997). An IOMMU that translates fewer
- * bits than the guest uses refuses its BARs: VFIO_MAP_DMA, EINVAL.
+ * The width of the guest's physical addresses. QEMU's default is 40, regardless of the host: 1 TiB
+ * for memory and BARs. UEFI firmware puts 64-bit BARs into the topmost eighth only, and a device
+ * whose BARs do not fit there is missing in the guest without a message (edk2,
+ * OvmfPkg/Library/PlatformInitLib/MemDetect.c; tianocore/edk2#12997). An IOMMU that translates
+ * fewer bits than the guest uses refuses its BARs: VFIO_MAP_DMA, EINVAL.
  */
 #include <inttypes.h>
 
@@ -13,7 +13,7 @@
 
 #define QEMU_BITS 40
 #define MAXPHYSADDR_FROM_BYTES (UINT64_C(256) << 30)
-#define MAX_BITS 52 /* of x86 */
+#define MAX_BITS 52 /* the maximum of x86 */
 #define WINDOW_SHIFT 3 /* an eighth; a quarter in edk2 of 2026-08 and later */
 
 static unsigned number_of(const struct xml_node *node, const char *attr)
@@ -52,7 +52,7 @@ static bool has_room(const struct render *r, unsigned bits)
 		vfctl_domain_bar_room(is_uefi(r), bits, r->assignment->memory_bytes);
 }
 
-/* The bits that host and IOMMU both have; 0: not known. */
+/* The bits that both host and IOMMU support; 0: not known. */
 static unsigned widest(const struct vfctl_address_space *a)
 {
 	return a->iommu_bits && a->iommu_bits < a->cpu_bits ? a->iommu_bits : a->cpu_bits;
@@ -66,7 +66,7 @@ static void warn_of_bars(const struct render *r, unsigned bits, const char *reme
 		vfctl_domain_bar_room(is_uefi(r), bits, r->assignment->memory_bytes) >> 30, remedy);
 }
 
-/* All that the host has, or as much of it as the IOMMU translates. */
+/* Give the guest all bits of the host, or as many as the IOMMU translates. */
 static void widen(struct render *r, struct xml_node *cpu)
 {
 	const struct vfctl_address_space *a = &r->request->address;
@@ -119,7 +119,7 @@ static void choose(struct render *r, struct xml_node *cpu, bool host)
 			: "give it fewer of them");
 }
 
-/* What somebody chose stays, and what comes of it is said. */
+/* A value from the file or the template is kept, and its effect is reported. */
 static void look_at_chosen(const struct render *r, const struct xml_node *cpu)
 {
 	const struct vfctl_address_space *a = &r->request->address;
@@ -131,8 +131,8 @@ static void look_at_chosen(const struct render *r, const struct xml_node *cpu)
 	else if (!bits)
 		bits = QEMU_BITS;
 	if (!has_room(r, bits))
-		warn_of_bars(r, bits, "leave maxphysaddr out of the template and of xml: in guest.yaml, "
-			"and it is chosen by need");
+		warn_of_bars(r, bits, "remove maxphysaddr from the template and from xml: in "
+			"guest.yaml, so that vfctl chooses it by need");
 }
 
 void render_address(struct render *r, struct xml_node *cpu, bool host)
@@ -150,7 +150,7 @@ void render_address(struct render *r, struct xml_node *cpu, bool host)
 	look_at_chosen(r, cpu);
 }
 
-/* ---- of a domain as it is ---- */
+/* ---- an existing domain ---- */
 
 static bool uses_iommufd(const struct xml_node *domain)
 {

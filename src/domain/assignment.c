@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What an assignment must hold before a domain can be written from it. */
+/* Check an assignment before a domain is written from it. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -31,7 +31,7 @@ static int check_cell(struct vfctl_ctx *ctx, const char *name,
 
 	if (!cell->vcpu_count || cell->vcpu_count > a->vcpu_count ||
 		cell->first_vcpu > a->vcpu_count - cell->vcpu_count)
-		wrong = "its vCPUs are none of the guest's";
+		wrong = "its vCPUs are not those of the guest";
 	else if (cell->shared_vcpus > cell->vcpu_count)
 		wrong = "it has more shared vCPUs than vCPUs";
 	else if (cell->shared_vcpus && vfctl_cpuset_empty(&cell->shared_cpus))
@@ -41,17 +41,17 @@ static int check_cell(struct vfctl_ctx *ctx, const char *name,
 	else if (cell->memory_node < 0 || cell->memory_node >= VFCTL_CPU_MAX)
 		wrong = "its memory is on no node";
 	else if (!cell->memory_bytes || cell->memory_bytes % 1024)
-		wrong = "its memory is no whole number of KiB";
+		wrong = "its memory is not a whole number of KiB";
 	else if (cell->page_bytes == VFCTL_PAGES_AUTO || cell->page_bytes % 1024 ||
 		(cell->page_bytes && cell->memory_bytes % cell->page_bytes))
-		wrong = "its memory is no whole number of pages";
+		wrong = "its memory is not a whole number of pages";
 	if (wrong)
 		return ctx_fail(ctx, -EINVAL, "%s: guest cell %zu: %s; plan it again", name,
 			number, wrong);
 	return check_pins(ctx, name, a, number);
 }
 
-/* Every vCPU in one cell, and no CPU under two vCPUs. */
+/* Every vCPU must be in one cell, and no two vCPUs may have the same CPU. */
 static int check_once(
 	struct vfctl_ctx *ctx, const char *name, const struct vfctl_assignment *a)
 {
@@ -122,13 +122,12 @@ int assignment_check(struct vfctl_ctx *ctx, const struct vfctl_domain_request *r
 
 	if (a->refusal != VFCTL_REFUSAL_NONE)
 		return ctx_fail(ctx, -EINVAL,
-			"%s: it was not placed (short of %s); see vfctl plan", name,
+			"%s: it was not placed (not enough %s); see vfctl plan", name,
 			vfctl_refusal_name(a->refusal));
 	if (!a->vcpu_count || a->vcpu_count != request->guest->vcpus ||
 		a->vcpu_count > VFCTL_VCPU_MAX || !a->guest_threads)
 		return ctx_fail(ctx, -EINVAL,
-			"%s: its placement is of %zu vCPUs, it asks for %" PRIu32
-			"; plan it again",
+			"%s: its placement has %zu vCPUs, but it asks for %" PRIu32 "; plan it again",
 			name, a->vcpu_count, request->guest->vcpus);
 	if (!a->cells || !a->cell_count || a->cell_count > VFCTL_CELLS_MAX)
 		return ctx_fail(ctx, -EINVAL,

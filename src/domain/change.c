@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A domain gets a VF, loses it, or has it with other attributes: in our metadata and its devices. */
+/*
+ * Add a VF to a domain, remove it or change its attributes, in vfctl's metadata and in the devices.
+ */
 #include <errno.h>
 
 #include "domain/domain.h"
@@ -48,7 +50,7 @@ int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *text,
 	if (r < 0)
 		return r;
 	vf = metadata_vf(xml_root(xml), bdf);
-	/* A tag that is taken away takes these with it. */
+	/* If the VLAN tag is removed, these are removed too. */
 	if (vf && attrs->mask & VFCTL_ATTR_VLAN_ID && !attrs->vlan) {
 		xml_unset(vf, "qos");
 		xml_unset(vf, "proto");
@@ -114,7 +116,7 @@ int vfctl_domain_remove_device(struct vfctl_ctx *ctx, const char *text,
 	if (others < 0)
 		return others;
 	if (!interfaces && !others)
-		return ctx_fail(ctx, -ENOENT, "domain: VF %s is none of its devices",
+		return ctx_fail(ctx, -ENOENT, "domain: VF %s is not one of its devices",
 			vfctl_bdf_format(bdf, name));
 	return xml_print(ctx, xml, ret_xml);
 }

@@ -3,7 +3,7 @@
 
 #include "domain/domain.h"
 
-/* libvirt's <vlan> has a tag and nothing else for a hostdev interface. */
+/* For a hostdev interface, libvirt's <vlan> supports only a tag. */
 static bool vlan_is_plain(const struct vfctl_vf_attrs *attrs)
 {
 	return !(attrs->mask & VFCTL_ATTR_VLAN) ||
@@ -26,7 +26,7 @@ int device_check(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf)
 
 	vfctl_bdf_format(&vf->bdf, text);
 	if ((unsigned)vf->form > VFCTL_FORM_HOSTDEV)
-		wrong = "its form is none of auto, interface, hostdev";
+		wrong = "its form must be auto, interface or hostdev";
 	else if (vf->form != VFCTL_FORM_INTERFACE)
 		wrong = NULL;
 	else if (vf->infiniband)
@@ -34,12 +34,10 @@ int device_check(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf)
 			"an "
 			"Ethernet address and fail); use form hostdev or auto";
 	else if (!(vf->attrs.mask & VFCTL_ATTR_MAC))
-		wrong = "as an interface it needs a MAC address (libvirt would make one "
-			"that "
-			"nobody keeps); assign one or use form hostdev";
+		wrong = "as an interface it needs a MAC address (libvirt would choose another one at "
+			"each start); assign one or use form hostdev";
 	else if (!vlan_is_plain(&vf->attrs))
-		wrong = "libvirt's interface cannot say qos or 802.1ad; use form hostdev "
-			"or auto";
+		wrong = "libvirt's <interface> does not support qos or 802.1ad; use form hostdev or auto";
 	if (wrong)
 		return ctx_fail(ctx, -EINVAL, "VF %s: %s", text, wrong);
 	r = vfctl_vf_attrs_check(ctx, &vf->attrs);
@@ -65,7 +63,7 @@ static void write_interface(struct xml_node *node, const struct vfctl_domain_vf 
 	xml_set(xml_add(node, "mac"), "address", vfctl_mac_format(&vf->attrs.mac, text));
 	write_driver(node, style);
 	pci_write_address(xml_add(node, "source"), &vf->bdf);
-	/* Without <vlan> libvirt takes a tag off the VF that the hook has just set. */
+	/* Without <vlan> libvirt removes the tag that the hook has just set. */
 	if (vf->attrs.mask & VFCTL_ATTR_VLAN_ID && vf->attrs.vlan)
 		xml_setf(xml_add(xml_add(node, "vlan"), "tag"), "id", "%u",
 			vf->attrs.vlan);
@@ -81,7 +79,7 @@ static void write_hostdev(struct xml_node *node, const struct vfctl_domain_vf *v
 	pci_write_address(xml_add(node, "source"), &vf->bdf);
 }
 
-/* @guest NULL: libvirt finds a place. */
+/* @guest NULL: libvirt chooses the address. */
 static void fill_device(struct xml_node *node, const struct vfctl_domain_vf *vf,
 	const struct vfctl_bdf *guest, const struct device_style *style)
 {
@@ -89,7 +87,7 @@ static void fill_device(struct xml_node *node, const struct vfctl_domain_vf *vf,
 		write_interface(node, vf, style);
 	else
 		write_hostdev(node, vf, style);
-	/* The option ROM would be scanned at each boot for a network boot nobody does. */
+	/* With the option ROM, each boot would scan it for a network boot that is rarely used. */
 	xml_set(xml_add(node, "rom"), "bar", style->rom_bar ? "on" : "off");
 	if (guest)
 		pci_write_address(node, guest);
@@ -106,7 +104,7 @@ void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uin
 	fill_device(xml_add(parent, element_of(vf)), vf, &(struct vfctl_bdf){.bus = bus}, style);
 }
 
-/* What stays of an element that is written anew is what fill_device() does not write. */
+/* Keep what fill_device() does not write of an element that is rewritten. */
 static void keep_others(struct xml_node *node)
 {
 	static const char *const ours[] = {

@@ -5,18 +5,17 @@
 #include "domain/xml.h"
 #include "core/domain.h"
 
-/* Our element: <vfctl:guest lease=""><vfctl:vf pf="" index="" bdf="" .../></vfctl:guest>
- */
+/* vfctl's element: <vfctl:guest lease=""><vfctl:vf pf="" index="" bdf="" .../></vfctl:guest> */
 #define METADATA_PREFIX "vfctl"
 #define METADATA_GUEST "guest"
 #define METADATA_VF "vf"
 #define METADATA_TUNING "tuning" /* tuning.c */
 #define METADATA_SPEC "said" /* JSON: the guest's file, see facts/guest_spec.h */
-#define METADATA_TEMPLATE "template" /* .. and the hash of the text of its template */
+#define METADATA_TEMPLATE "template" /* and the hash of its template's text */
 
 /* parsed_text.c: numbers and lists as libvirt writes them. */
 int parsed_fail(struct vfctl_ctx *ctx, const struct xml_node *node, const char *value);
-/* @number in the node's unit, as bytes. */
+/* Convert @number from the node's unit to bytes. */
 int parsed_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char *number,
 	uint64_t *ret);
 /* Add the list in the attribute, if there is one. */
@@ -24,20 +23,21 @@ int parsed_list(struct vfctl_ctx *ctx, const struct xml_node *node, const char *
 	struct vfctl_cpuset *io);
 
 /*
- * A part of @parsed was not understood (@r, with its text in @ctx): a lenient reader notes that in
- * @unread and goes on without it. Returns 0 then, else @r.
+ * A part of @parsed could not be read (@r, with the message in @ctx): a lenient reader records that
+ * in @unread, continues without it and returns 0; otherwise returns @r.
  */
 int parsed_skip(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed, int r);
 
 /*
- * vfctl_domain_read() of a domain that another program may have defined: a value that cannot be read
- * is left out and noted in @unread of the struct. -EINVAL only when it is no domain XML at all.
+ * vfctl_domain_read() of a domain that another program may have defined: a value that cannot be
+ * read is left out and recorded in @unread of the struct. -EINVAL only if it is not domain XML at
+ * all.
  */
 int domain_read_known(struct vfctl_ctx *ctx, const char *xml, struct vfctl_parsed_domain **ret);
 
 /*
  * The stream's reader for a survey of all domains: *@ret has what could be read, devices first.
- * *@ret_unread (free it) is what could not, NULL when all could. -ENOMEM is the only failure.
+ * *@ret_unread (free it) describes what could not, NULL if all could. The only failure is -ENOMEM.
  */
 int domain_intent_read_known(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	struct vfctl_domain_intent *ret, char **ret_unread);
@@ -54,57 +54,64 @@ int parsed_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, st
 /* intent.c: one VF as attributes; shared by writer and both readers. */
 int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *given,
 	const char *name, const char *value);
-/* All that a VF needs was given and fits together. */
+/* Check that everything that a VF needs was given and is consistent. */
 int intent_vf_check(
 	struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf, uint32_t given);
-/* tuning.c: nothing is written for a guest that asks for nothing. */
+/* tuning.c: nothing is written for a guest without requests. */
 void tuning_write(struct xml_node *guest, const struct vfctl_guest_tuning *tuning);
-/* False: no such attribute, or no such value. */
+/* False: there is no such attribute, or its value is not valid. */
 bool tuning_attr(struct vfctl_guest_tuning *tuning, const char *name, const char *value);
 bool lease_id_valid(const char *id);
 const char *form_name(enum vfctl_vf_form form);
 
 /*
- * since.c: a definition that vfctl changed from @before to @written, as it is @now: others may have
- * changed it since, and what they wrote is theirs.
+ * merge3.c: a definition that vfctl changed from @before to @written, and its present state @now.
+ * Other programs may have changed it since; their changes are kept.
  */
 /*
- * @now without what that change did to the VFs, in our metadata and among the devices. *@ret_xml NULL:
- * there is nothing of it; @before itself when nobody changed anything else (@ret_others false).
+ * Remove the effects of that change on the VFs from @now, in vfctl's metadata and in the devices.
+ * *@ret_xml is NULL if there are none; it is @before itself if nothing else was changed
+ * (@ret_others false).
  */
 int domain_take_back(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now,
 	char **ret_xml, bool *ret_others);
-/* 1: all that stands there vfctl wrote or found; libvirt's own form of it counts as vfctl's. */
+/* 1: vfctl wrote or found everything in it; libvirt's own form of an element counts as vfctl's. */
 int domain_is_as_written(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now);
 
 /* metadata.c */
-/* Our element, or NULL; one is made; all of them go, with a <metadata> that is empty then. */
+/* vfctl's element, or NULL; create it; remove it, with a <metadata> that is then empty. */
 struct xml_node *metadata_guest(struct xml_node *domain);
 struct xml_node *metadata_make_guest(struct xml_node *domain, const char *lease_id);
 void metadata_drop_guest(struct xml_node *domain);
 void metadata_write(
 	struct xml_node *domain, const struct vfctl_domain_request *request);
-/* The VFs that a domain's metadata names, with the place they have on the host. */
+/* The VFs in a domain's metadata, with their places on the host. */
 int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
 	struct vfctl_free_vf **ret, size_t *ret_count);
 int root_parse(const char *text, uint32_t *ret);
-/* The same of a domain's XML. */
+/* Do the same for a domain's XML. */
 int metadata_read_places(struct vfctl_ctx *ctx, const char *xml, struct vfctl_free_vf **ret,
 	size_t *ret_count);
-/* These VFs have no place in the metadata: vfctl attach gave them. @ret_xml: the whole domain. */
+/*
+ * Remove the places of these VFs from the metadata: vfctl attach gave them. @ret_xml: the whole
+ * domain.
+ */
 int metadata_forget_places(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_bdf *vfs,
 	size_t count, char **ret_xml);
-/* Our metadata is gone, and all else stays. @ret_xml: the whole domain. */
+/* Remove vfctl's metadata and keep everything else. @ret_xml: the whole domain. */
 int metadata_remove(struct vfctl_ctx *ctx, const char *xml, char **ret_xml);
 
-/* networks.c: names of libvirt's networks that the domain has interfaces of, NULL-ended. */
+/* networks.c: names of the libvirt networks of the domain's interfaces, NULL-terminated. */
 int domain_networks(struct vfctl_ctx *ctx, const char *xml, char ***ret_names);
-/* 1: a network, by its XML, that gives VFs. -EINVAL: it is no XML. */
+/* 1: the XML is that of a network that provides VFs. -EINVAL: it is not XML. */
 int network_is_pool(struct vfctl_ctx *ctx, const char *xml);
-/* Write the guest's file into our metadata. @template_hash: 0: none. @ret_xml: the whole domain. */
+/*
+ * Write the guest's file into vfctl's metadata. @template_hash: 0 if there is none. @ret_xml: the
+ * whole domain.
+ */
 int metadata_set_spec(struct vfctl_ctx *ctx, const char *xml, const char *spec, uint64_t template_hash,
 	char **ret_xml);
-/* *ret NULL: nothing is written there. */
+/* *ret is NULL if the metadata has none. */
 int metadata_spec(struct vfctl_ctx *ctx, const char *xml, char **ret, uint64_t *ret_template_hash);
 /* The element of that VF in the domain's metadata, or NULL. */
 struct xml_node *metadata_vf(struct xml_node *domain, const struct vfctl_bdf *bdf);
@@ -112,87 +119,87 @@ struct xml_node *metadata_vf(struct xml_node *domain, const struct vfctl_bdf *bd
 #define PCI_BUSES 256
 #define PCI_SLOTS 32
 #define PCI_FUNCTIONS 8
-#define BUS_NR_MAX 254 /* libvirt's, of an expander */
+#define BUS_NR_MAX 254 /* libvirt's limit for an expander */
 #define ROOT_UNBOUND (VFCTL_ROOT_UNKNOWN - 1)
 
 enum pci_kind {
 	PCI_NOT_THERE,
-	PCI_MENTIONED, /* libvirt makes the controller of a bus that is only mentioned */
+	PCI_MENTIONED, /* only mentioned by an address: libvirt creates the controller */
 	PCI_ROOT,
-	PCI_EXPANDER, /* a root of its own, with a guest node */
+	PCI_EXPANDER, /* a PCI root with a guest node */
 	PCI_PORT,     /* pcie-root-port */
 	PCI_OTHER,    /* bridges, switches */
 };
 
-/* A PCI controller, by its index: the bus it makes. */
+/* A PCI controller, by its index, which is the number of the bus that it creates. */
 struct pci_bus {
 	struct xml_node *node;
 	enum pci_kind kind;
-	uint8_t parent;		   /* bus it sits on */
-	uint8_t taken[PCI_SLOTS]; /* bits: functions in use */
-	unsigned users;		   /* addresses in use on it */
+	uint8_t parent;		   /* the bus that it is on */
+	uint8_t taken[PCI_SLOTS]; /* for each slot: bits of the functions in use */
+	unsigned users;		   /* number of addresses in use on it */
 	unsigned slot, function;   /* where ports are being added */
-	unsigned bus_nr;	   /* of an expander: the guest's number; 0 not stated */
-	int cell;		   /* of an expander: guest node; -1 not stated */
-	bool foreign;		   /* of an expander: others than our VFs are beneath it */
-	uint32_t root;		   /* of an expander: the host's, or ROOT_UNBOUND */
+	unsigned bus_nr;	   /* of an expander: bus number in the guest; 0 if not stated */
+	int cell;		   /* of an expander: guest node; -1 if not stated */
+	bool foreign;		   /* of an expander: devices other than vfctl's VFs are below it */
+	uint32_t root;		   /* of an expander: PCI root of the host, or ROOT_UNBOUND */
 };
 
-/* pci.c: what of the guest's PCI is in use. */
+/* pci.c: the guest's PCI addresses in use. */
 struct pci_map {
 	struct pci_bus bus[PCI_BUSES];
 	struct vfctl_bdf *used; /* all guest addresses, sorted */
 	size_t used_count;
-	unsigned unnumbered; /* controllers that libvirt will give an index */
+	unsigned unnumbered; /* number of controllers to which libvirt will give an index */
 };
 
 int pci_map_init(struct vfctl_ctx *ctx, struct pci_map *map, const char *file,
 	struct xml_node *devices);
 void pci_map_clear(struct pci_map *map);
 /*
- * Add a root port at an explicit address of bus @parent. @ret_bus is its controller's
- * index. -ENOSPC when slots or numbers run out.
+ * Add a root port at an explicit address of bus @parent. @ret_bus is its controller's index.
+ * -ENOSPC if no slot or number is left.
  */
 int pci_add_port(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *devices,
 	uint8_t parent, uint8_t *ret_bus);
-/* The root bus or expander that @bus is beneath; itself when it is one. */
+/* The root bus or expander above @bus; @bus itself if it is one. */
 uint8_t pci_top(const struct pci_map *map, uint8_t bus);
 bool pci_port_is_free(const struct pci_map *map, unsigned bus);
-/* Free root ports right beneath @parent. */
+/* Number of free root ports directly below @parent. */
 unsigned pci_free_ports(const struct pci_map *map, uint8_t parent);
 /*
- * A root port beneath @parent for a device: a free one while there are more than
- * @keep_free of them, else a new one.
+ * Get a root port below @parent for a device: a free one if there are more than @keep_free, else a
+ * new one.
  */
 int pci_take_port(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *devices,
 	uint8_t parent, unsigned keep_free, uint8_t *ret_bus);
-/* The first number that no controller has; -ENOSPC. */
+/* The first number without a controller; -ENOSPC. */
 int pci_free_index(struct vfctl_ctx *ctx, const struct pci_map *map, uint8_t *ret_index);
-/* The next slot of @bus with nothing in it; -ENOSPC. */
+/* The next empty slot of @bus; -ENOSPC. */
 int pci_free_slot(struct vfctl_ctx *ctx, const struct pci_map *map, uint8_t bus,
 	unsigned *ret_slot);
 
-/* expander.c: PCI roots of the guest's nodes. */
+/* expander.c: PCI roots for the guest's nodes. */
 int expander_add(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *devices,
 	int cell, uint32_t root, uint8_t *ret_bus);
-/* Give every expander bus numbers for all that is beneath it; -ENOSPC, -EINVAL. */
+/* Assign bus numbers to every expander for everything below it; -ENOSPC, -EINVAL. */
 int expanders_number(struct vfctl_ctx *ctx, struct pci_map *map, const char *file);
 
-/* A PCI <address> of a device or, inside <source>, of the host; -EINVAL with words. */
+/* Read a PCI <address> of a device or, inside <source>, of the host; -EINVAL with a message. */
 int pci_read_address(struct vfctl_ctx *ctx, const char *file, struct xml_node *address,
 	struct vfctl_bdf *ret);
 void pci_write_address(struct xml_node *parent, const struct vfctl_bdf *bdf);
-/* The element's guest address: 1 when it has one. */
+/* Read the element's guest address: 1 if it has one. */
 int pci_guest_address(struct vfctl_ctx *ctx, const char *file, struct xml_node *device,
 	struct vfctl_bdf *ret);
-/* The host address of a PCI hostdev or a hostdev interface: 1 when it is one. */
+/* Read the host address of a PCI hostdev or a hostdev interface: 1 if it is one. */
 int pci_source_address(struct vfctl_ctx *ctx, const char *file, struct xml_node *device,
 	struct vfctl_bdf *ret);
 
 /* device.c */
 int device_check(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf);
 bool device_is_interface(const struct vfctl_domain_vf *vf);
-/* How VFs are written that guest.yaml leaves open. */
+/* The form of VFs where guest.yaml leaves it open. */
 struct device_style {
 	bool rom_bar;
 	bool iommufd;
@@ -200,31 +207,31 @@ struct device_style {
 
 void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uint8_t bus,
 	const struct device_style *style);
-/* Write the VF anew into the element that it has, at the address that it has. */
+/* Rewrite the element of a VF, at its present address. */
 void device_rewrite(struct xml_node *node, const struct vfctl_domain_vf *vf,
 	const struct vfctl_bdf *guest, const struct device_style *style);
 
-/* Versions in which libvirt learnt an element; older ones drop or refuse it. */
+/* Versions in which libvirt introduced an element; older ones ignore or reject it. */
 #define SINCE_CPU_MAXIMUM 7001000
 #define SINCE_ALLOCATION_THREADS 8002000
 #define SINCE_MAXPHYSADDR 8007000
 #define SINCE_MAXPHYSADDR_LIMIT 9003000
 #define SINCE_IOMMUFD 12001000
-/* 12.1 crashed when it plugged an interface with iommufd. */
+/* 12.1 crashed when an interface with iommufd was plugged in. */
 #define SINCE_IOMMUFD_INTERFACE 12002000
 
-/* Distances of ACPI's SLIT. */
+/* Distances of the ACPI SLIT. */
 enum { DISTANCE_LOCAL = 10, DISTANCE_UNREACHABLE = 255 };
 
 /* assignment.c */
 int assignment_check(struct vfctl_ctx *ctx, const struct vfctl_domain_request *request);
-/* Some vCPU shares its CPUs with other guests, or with QEMU's own threads. */
+/* Whether some vCPU shares its CPUs with other guests, or with QEMU's own threads. */
 bool assignment_shares(const struct vfctl_assignment *a);
-/* The placement of this VF and its guest cell, or NULL when the planner did not choose it. */
+/* The placement of this VF and its guest cell, or NULL if the planner did not choose it. */
 const struct vfctl_free_vf *assignment_vf(const struct vfctl_assignment *a,
 	const struct vfctl_bdf *bdf, uint32_t *ret_cell);
 
-/* render_*.c: each completes its part of the domain. */
+/* render_*.c: each file completes a part of the domain. */
 struct render {
 	struct vfctl_ctx *ctx;
 	const struct vfctl_domain_request *request;
@@ -235,40 +242,40 @@ struct render {
 	bool kvm;
 	struct xml_node *domain;
 	struct xml_node *devices;
-	struct vfctl_free_vf *owned; /* VFs that the template's own metadata names */
+	struct vfctl_free_vf *owned; /* VFs in the template's own metadata */
 	size_t owned_count;
 	struct device_style style;
-	uint32_t port_takers; /* devices of the template that libvirt will place */
+	uint32_t port_takers; /* number of devices of the template that libvirt will place */
 };
 
-/* The child of <domain>, made before <devices> when the template has none. */
+/* The child of <domain>; it is created before <devices> if the template has none. */
 struct xml_node *render_section(struct render *r, const char *name);
-/* The child of @parent, made when it has none; *@ret_new says which. */
+/* The child of @parent, created if it has none; *@ret_new tells whether it was. */
 struct xml_node *render_child(struct xml_node *parent, const char *name, bool *ret_new);
 /*
- * Remove the children with these names. What replaces them goes before the returned
- * element, or last when that is NULL: rendering our own output changes no order.
+ * Remove the children with these names. Insert their replacement before the returned element, or
+ * last if that is NULL: then rendering a former output keeps the order.
  */
 struct xml_node *render_take_out(
 	struct xml_node *parent, const char *const *names, size_t count);
 /*
- * An element with one attribute: @on or @off (NULL: no such element) when somebody chose,
- * else what the template says, else @standard (NULL: nothing).
+ * An element with one attribute: @on or @off (NULL: no such element) if the file sets it, else the
+ * template's value, else @standard (NULL: nothing).
  */
-struct words {
+struct message {
 	const char *on, *off, *standard;
 };
 void render_choice(struct xml_node *parent, const char *name, const char *attr,
-	enum vfctl_choice choice, const struct words *words);
-/* The guest gets a virtual IOMMU: it was asked for, or its vCPUs need one. */
+	enum vfctl_choice choice, const struct message *message);
+/* Whether the guest gets a virtual IOMMU: it was requested, or its vCPUs need one. */
 bool render_wants_iommu(const struct render *r);
-/* The target's libvirt knows what was asked for; -EINVAL with words. */
+/* Whether the target's libvirt supports what was requested; -EINVAL with a message if not. */
 int render_check_version(struct render *r);
 /* A CPU or node list as an attribute. */
 void render_set_list(
 	struct xml_node *node, const char *attr, const struct vfctl_cpuset *set);
 int render_cpu(struct render *r);
-/* <maxphysaddr>: room for the memory and the BARs of the guest's devices. */
+/* <maxphysaddr>: enough for the memory and the BARs of the guest's devices. */
 void render_address(struct render *r, struct xml_node *cpu, bool host);
 void render_cells(struct render *r, struct xml_node *cpu);
 void render_memory(struct render *r);
@@ -276,11 +283,11 @@ void render_pins(struct render *r);
 int render_devices(struct render *r);
 /* render_vfs.c */
 int render_vfs_refuse(struct render *r);
-/* Take out what the template's former placement left: its VFs, its expanders. */
+/* Remove what remains of the template's former placement: its VFs and expanders. */
 int render_vfs_clean(struct render *r, struct pci_map *map);
 int render_vfs(struct render *r, struct pci_map *map);
 int render_spare_ports(struct render *r, struct pci_map *map);
-/* Free root ports that shall be left beneath the main root. */
+/* Number of free root ports that must remain below the main root. */
 unsigned render_ports_kept(const struct render *r);
 
 #endif

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * PCI expander buses: each is a PCI root of its own with a NUMA node, so that the guest's
- * kernel knows where a VF is.
+ * PCI expander buses: each is a separate PCI root with a NUMA node, from which the guest's kernel
+ * learns the node of a VF.
  *
- * Firmware numbers buses in the order it finds them. The main root is 0 and what is beneath
- * it follows; an expander has the number that it is given, and what is beneath it follows
- * that. QEMU refuses two roots of one number but nobody refuses ranges that run into each
- * other: the guest then loses devices. So each root gets room for all its buses, from 255
- * down, where the main root's come to last.
+ * Firmware numbers buses in the order in which it finds them. The main root is 0, followed by the
+ * buses below it; an expander has a given number, followed by the buses below it. QEMU rejects two
+ * roots with the same number, but accepts overlapping ranges, and the guest then loses devices. So
+ * each expander gets a range for all its buses, from 255 down; the buses of the main root use the
+ * low numbers.
  */
 #include <errno.h>
 
 #include "domain/domain.h"
 
 #define ROOM_NONE (-1)
-/* Numbers left above the main root's for controllers that libvirt adds on its own. */
+/* Numbers reserved above those of the main root, for controllers that libvirt adds on its own. */
 #define MAIN_RESERVE 4
 
 int expander_add(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *devices,
@@ -46,7 +46,7 @@ int expander_add(struct vfctl_ctx *ctx, struct pci_map *map, struct xml_node *de
 	return 0;
 }
 
-/* Buses of a root: its own, and one for each controller beneath it. */
+/* Number of buses of a root: its own, and one for each controller below it. */
 static unsigned buses_of(const struct pci_map *map, unsigned root)
 {
 	unsigned n = root ? 1 : 1 + map->unnumbered;
@@ -72,7 +72,7 @@ static void take_expander(bool *taken, unsigned from, unsigned count)
 	memset(taken + from, true, count * sizeof(*taken));
 }
 
-/* The highest numbers that are free. */
+/* Find the highest free range. */
 static int find_room(const bool *taken, unsigned count)
 {
 	for (int from = BUS_NR_MAX; from > 0; from--)
@@ -87,7 +87,7 @@ static void set_number(struct pci_bus *bus, unsigned number)
 	xml_setf(render_child(bus->node, "target", NULL), "busNr", "%u", number);
 }
 
-/* Numbers that were there stay: first those of others, which we may not change. */
+/* Existing numbers are kept: first those of foreign expanders, which vfctl must not change. */
 static int keep_numbers(struct vfctl_ctx *ctx, struct pci_map *map, const char *file,
 	bool foreign, bool *taken)
 {
@@ -102,8 +102,8 @@ static int keep_numbers(struct vfctl_ctx *ctx, struct pci_map *map, const char *
 			take_expander(taken, bus->bus_nr, count);
 		else if (foreign)
 			return ctx_fail(ctx, -EINVAL,
-				"%s:%u: PCI controller %u: buses %u to %u do not fit beside "
-				"those of the other PCI roots; give it another busNr",
+				"%s:%u: PCI controller %u: buses %u to %u overlap those of other PCI "
+				"roots; give it another busNr",
 				file, xml_line(bus->node), i, bus->bus_nr,
 				bus->bus_nr + count - 1);
 		else
@@ -137,9 +137,8 @@ int expanders_number(struct vfctl_ctx *ctx, struct pci_map *map, const char *fil
 		from = find_room(taken, count);
 		if (from == ROOM_NONE)
 			return ctx_fail(ctx, -ENOSPC,
-				"domain: no %u of the 256 PCI bus numbers are left together "
-				"for another PCI root; take fewer VFs or spare ports, or "
-				"turn xml.expanders off",
+				"domain: another PCI root needs %u consecutive PCI bus numbers, which "
+				"are not free; use fewer VFs or spare ports, or set xml.expanders: off",
 				count);
 		set_number(bus, (unsigned)from);
 		take_expander(taken, (unsigned)from, count);

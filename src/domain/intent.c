@@ -25,10 +25,10 @@ bool lease_id_valid(const char *id)
 }
 
 static bool read_word_of(
-	const char *const *words, size_t count, const char *value, unsigned *ret)
+	const char *const *message, size_t count, const char *value, unsigned *ret)
 {
 	for (unsigned i = 0; i < count; i++)
-		if (str_eq(words[i], value)) {
+		if (str_eq(message[i], value)) {
 			*ret = i;
 			return true;
 		}
@@ -46,7 +46,7 @@ int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *
 	const char *name, const char *value)
 {
 	bool ok = true;
-	uint32_t place; /* on the host: for vfctl_domain_placement() */
+	uint32_t place; /* place on the host: for vfctl_domain_placement() */
 	unsigned word = 0;
 	int r;
 

@@ -4,7 +4,7 @@
 
 #include "domain/domain.h"
 
-/* For what devices map beside the guest's memory. */
+/* For mappings of devices besides the guest's memory. */
 #define MEMLOCK_EXTRA (UINT64_C(1) << 30)
 #define SINCE_IOMMU_FACTOR 8007000
 
@@ -12,7 +12,7 @@ uint64_t vfctl_domain_memlock_need(
 	const struct vfctl_memlock *guest, uint64_t libvirt_version)
 {
 	uint64_t factor = guest->others, bytes;
-	/* Behind a virtual IOMMU each device maps all memory for itself. */
+	/* With a virtual IOMMU each device maps all memory separately. */
 	bool each = guest->iommu &&
 		    (!libvirt_version || libvirt_version >= SINCE_IOMMU_FACTOR);
 
@@ -29,7 +29,7 @@ uint64_t vfctl_domain_memlock_need(
 	return bytes;
 }
 
-/* What a <interface type="network"> becomes is known at the start only: it counts as none. */
+/* The type of an <interface type="network"> is known only at the start: it is not counted. */
 static void count_device(const struct xml_node *device, struct vfctl_memlock *m)
 {
 	const char *name = xml_name(device);
@@ -96,7 +96,7 @@ int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t
 	uint64_t limit, char **ret_warning)
 {
 	_free_ char *needed = size_text(need), *allowed = size_text(limit);
-	char *words;
+	char *message;
 
 	if (!needed || !allowed)
 		return ctx_oom(ctx);
@@ -104,13 +104,13 @@ int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t
 		*ret_warning = NULL;
 		return 0;
 	}
-	words = str_format(
-		"domain %s locks %s, the libvirt daemon may lock %s and cannot raise that: its "
-		"start will fail (cannot limit locked memory); set LimitMEMLOCK=infinity in the "
-		"daemon's unit, or leave it CAP_SYS_RESOURCE",
+	message = str_format(
+		"domain %s locks %s, the libvirt daemon may lock %s and cannot raise that: its start "
+		"will fail (cannot limit locked memory); set LimitMEMLOCK=infinity in the daemon's "
+		"unit, or give it CAP_SYS_RESOURCE",
 		name, needed, allowed);
-	if (!words)
+	if (!message)
 		return ctx_oom(ctx);
-	*ret_warning = words;
+	*ret_warning = message;
 	return 0;
 }

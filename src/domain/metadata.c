@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "domain/domain.h"
 
-/* Where the VF is on the host, for those who read the placement back. */
+/* Write the place of the VF on the host, for a reader of the placement. */
 static void write_place(struct xml_node *node, const struct vfctl_free_vf *place)
 {
 	if (place->node >= 0)
@@ -128,7 +128,7 @@ int metadata_places(struct vfctl_ctx *ctx, struct xml_node *domain,
 	return 0;
 }
 
-/* The VF of the intent with this address, and how many there are. */
+/* Find the VF of the intent with this address, and count them. */
 static struct xml_node *find_vf(
 	struct xml_node *guest, const struct vfctl_bdf *bdf, size_t *ret_count)
 {
@@ -206,7 +206,7 @@ int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *text,
 			"virsh",
 			vfctl_bdf_format(bdf, name));
 	xml_remove(vf);
-	if (!xml_has_children(guest)) /* else its file, or its tuning, is there still */
+	if (!xml_has_children(guest)) /* otherwise its file or its tuning is still there */
 		metadata_drop_guest(xml_root(xml));
 	return xml_print(ctx, xml, ret_xml);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Interfaces that get a VF of one of libvirt's networks, which picks it at each start. */
+/* Interfaces that get a VF from a libvirt network, which chooses it at each start. */
 #include "domain/domain.h"
 
 int domain_networks(struct vfctl_ctx *ctx, const char *text, char ***ret_names)

@@ -44,7 +44,7 @@ static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	return r;
 }
 
-/* Pins of one kind; @ret_count receives how many there are. */
+/* Read the pins of one kind; @ret_count receives their number. */
 static int read_pins(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed,
 	const struct xml_node *tune, const char *name, struct vfctl_cpuset *io, size_t *ret_count)
 {
@@ -62,7 +62,7 @@ static int read_pins(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed,
 	return 0;
 }
 
-/* libvirt accepts more vCPUs than any machine type has. */
+/* libvirt accepts more vCPUs than any machine type supports. */
 static int read_vcpus(struct vfctl_ctx *ctx, const struct xml_node *vcpu,
 	struct vfctl_parsed_domain *parsed)
 {
@@ -76,7 +76,7 @@ static int read_vcpus(struct vfctl_ctx *ctx, const struct xml_node *vcpu,
 	return parsed_skip(ctx, parsed, parsed_fail(ctx, vcpu, text));
 }
 
-/* A number that is none counts as no I/O thread. */
+/* A value that is not a number counts as no I/O thread. */
 static void read_iothreads(const struct xml_node *domain, struct vfctl_parsed_domain *parsed)
 {
 	char buf[32];
@@ -105,7 +105,7 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 		r = read_pins(ctx, parsed, tune, "emulatorpin", &parsed->emulator_cpus, &pins);
 	if (r == 0)
 		r = read_pins(ctx, parsed, tune, "iothreadpin", &parsed->iothread_cpus, &pins);
-	/* Threads without a pin of their own run where <vcpu> says. */
+	/* Threads without their own pin run on the CPUs of <vcpu>. */
 	if (vcpu_pins < parsed->vcpus)
 		vfctl_cpuset_or(&parsed->vcpu_cpus, &all);
 	if (r == 0 && vfctl_cpuset_empty(&parsed->emulator_cpus))
@@ -113,7 +113,7 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	return r;
 }
 
-/* A MAC that is none is libvirt's to complain of: the domain goes without. */
+/* A MAC that is not valid is left out: libvirt reports it. */
 static void read_mac(const struct xml_node *device, struct vfctl_domain_device *item)
 {
 	const struct xml_node *mac = xml_child(device, "mac");
@@ -122,7 +122,7 @@ static void read_mac(const struct xml_node *device, struct vfctl_domain_device *
 	item->has_mac = text && vfctl_mac_parse(text, &item->mac) == 0;
 }
 
-/* One that does not fit is no driver's name. */
+/* A longer name cannot be a driver's name. */
 static void read_model(const struct xml_node *device, struct vfctl_domain_device *item)
 {
 	const char *text = xml_get(xml_child(device, "driver"), "model");
@@ -182,7 +182,7 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* What the addresses say of the controllers. */
+/* Complete the controllers with what the addresses imply. */
 static void fill_controllers(struct vfctl_parsed_domain *parsed, const struct pci_map *map)
 {
 	for (size_t i = 0; i < parsed->controller_count; i++) {

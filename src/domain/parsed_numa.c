@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a domain says of its NUMA cells and vCPUs. */
+/* Read the NUMA cells and vCPUs of a domain. */
 
 #include "base/parse.h"
 #include "domain/domain.h"
@@ -44,7 +44,7 @@ static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	return r;
 }
 
-/* A page size is for the cells it names, or for those that no other names. */
+/* A page size applies to the cells that it names, or to all that no other one names. */
 static int read_pages(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_parsed_domain *parsed)
 {
@@ -78,7 +78,7 @@ static int read_pages(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	return 0;
 }
 
-/* The cell's number: stated, or its place. */
+/* The cell's number: stated, or its position. */
 static int cell_id(struct vfctl_ctx *ctx, const struct xml_node *cell, uint32_t place,
 	uint32_t *ret_id)
 {
@@ -140,7 +140,7 @@ static int read_distances(struct vfctl_ctx *ctx, const struct xml_node *numa,
 	return 0;
 }
 
-/* All of a domain without cells is one. */
+/* A domain without cells is one cell. */
 static void make_only_cell(struct vfctl_parsed_domain *parsed)
 {
 	parsed->cell_count = 1;
@@ -149,7 +149,7 @@ static void make_only_cell(struct vfctl_parsed_domain *parsed)
 		vfctl_cpuset_add(&parsed->cells[0].vcpus, i);
 }
 
-/* The highest number of a cell, so that all have their place. */
+/* The highest number of a cell, which determines the size of the array. */
 static int allocate_cells(struct vfctl_ctx *ctx, const struct xml_node *numa,
 	struct vfctl_parsed_domain *parsed)
 {

@@ -22,7 +22,7 @@ int parsed_skip(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed, int r
 	return parsed->unread ? 0 : ctx_oom(ctx);
 }
 
-/* libvirt's units: KiB and its relatives are 1024 powers, KB and its relatives 1000. */
+/* libvirt's units: KiB and so on are powers of 1024, KB and so on powers of 1000. */
 static bool unit_bytes(const char *unit, uint64_t *ret)
 {
 	static const struct {
@@ -60,8 +60,8 @@ int parsed_bytes(struct vfctl_ctx *ctx, const struct xml_node *node, const char 
 }
 
 /*
- * libvirt's list form: the kernel's, and "^N" takes N out again. libvirt accepts numbers that no host
- * has; they stand for nothing.
+ * libvirt's list form: the kernel's, and "^N" removes N. libvirt accepts numbers that no host has;
+ * they are ignored.
  */
 static bool parse_set(const char *text, struct vfctl_cpuset *ret)
 {

@@ -5,9 +5,8 @@
 #include "domain/domain.h"
 
 /*
- * Slots of bus 0 for our ports: 0 and 0x1f belong to q35 itself, 1 is where libvirt puts
- * the first video card, 0x1a to 0x1e where it puts USB, sound and the bridge for
- * conventional PCI.
+ * Slots of bus 0 for vfctl's ports: 0 and 0x1f belong to q35 itself; libvirt uses 1 for the first
+ * video card, and 0x1a to 0x1e for USB, sound and the bridge for conventional PCI.
  */
 #define SLOT_FIRST 0x02
 #define SLOT_LAST 0x19
@@ -41,7 +40,7 @@ int pci_read_address(struct vfctl_ctx *ctx, const char *file, struct xml_node *a
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (read_field(address, fields[i].name, fields[i].max, &value[i]) < 0)
 			return ctx_fail(ctx, -EINVAL,
-				"%s:%u: PCI address: %s='%.32s' is no %s", file,
+				"%s:%u: PCI address: %s='%.32s' is not a %s", file,
 				xml_line(address), fields[i].name,
 				xml_get(address, fields[i].name), fields[i].name);
 	*ret = (struct vfctl_bdf){
@@ -57,7 +56,7 @@ void pci_write_address(struct xml_node *parent, const struct vfctl_bdf *bdf)
 {
 	struct xml_node *address = xml_add(parent, "address");
 
-	/* The address of a <hostdev>'s source has no type in the schema. */
+	/* In the schema the address of a <hostdev>'s source has no type. */
 	if (!str_eq(xml_name(parent), "source") ||
 		str_eq(xml_name(xml_parent(parent)), "interface"))
 		xml_set(address, "type", "pci");
@@ -74,7 +73,7 @@ int pci_guest_address(struct vfctl_ctx *ctx, const char *file, struct xml_node *
 
 	xml_each(address, device, "address")
 	{
-		/* <address type='pci'/> alone only asks for some PCI address. */
+		/* <address type='pci'/> alone only requests any PCI address. */
 		if (!xml_get_is(address, "type", "pci") || !xml_get(address, "slot"))
 			continue;
 		r = pci_read_address(ctx, file, address, ret);
@@ -128,7 +127,7 @@ static int note_expander(struct vfctl_ctx *ctx, const char *file, struct xml_nod
 	bus->bus_nr = value;
 	text = xml_text(xml_child(target, "node"), buf, sizeof(buf));
 	if (text && parse_u32(text, 0, VFCTL_CPU_MAX - 1, &value) < 0)
-		return ctx_fail(ctx, -EINVAL, "%s:%u: <node> '%s' is no guest node", file,
+		return ctx_fail(ctx, -EINVAL, "%s:%u: <node> '%s' is not a guest node", file,
 			xml_line(device), text);
 	bus->cell = text ? (int)value : -1;
 	return 0;
@@ -215,7 +214,7 @@ void pci_map_clear(struct pci_map *map)
 
 uint8_t pci_top(const struct pci_map *map, uint8_t bus)
 {
-	/* Hostile XML can have controllers beneath each other. */
+	/* In hostile XML controllers may be below each other. */
 	for (unsigned depth = 0; depth < PCI_BUSES; depth++) {
 		if (!bus || map->bus[bus].kind == PCI_EXPANDER)
 			return bus;
@@ -260,12 +259,12 @@ int pci_free_slot(struct vfctl_ctx *ctx, const struct pci_map *map, uint8_t bus,
 			return 0;
 		}
 	return ctx_fail(ctx, -ENOSPC,
-		"domain: no PCI slot is left on bus %u for another root port; remove "
-		"devices with addresses there, or take fewer VFs or spare ports",
+		"domain: bus %u has no free PCI slot for another root port; remove devices with "
+		"addresses there, or use fewer VFs or spare ports",
 		bus);
 }
 
-/* Place a controller that makes bus @index at the next function of its parent. */
+/* Place the controller that creates bus @index at the next function of its parent. */
 static int place_port(struct vfctl_ctx *ctx, struct pci_map *map, uint8_t parent,
 	struct xml_node *port)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The way back: the placement that a domain XML states. */
+/* Read back the placement that a domain XML states. */
 #include <errno.h>
 
 #include "base/find.h"
@@ -33,7 +33,10 @@ static int only_member(const struct vfctl_cpuset *set)
 	return vfctl_cpuset_count(set) == 1 ? vfctl_cpuset_next(set, 0) : VFCTL_NODE_NONE;
 }
 
-/* A vCPU with one CPU has it alone; more are shared, and stand last in their cell. */
+/*
+ * A vCPU with a single CPU has it alone; those with more are shared, and are the last of their
+ * cell.
+ */
 static int read_vcpus(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *parsed,
 	struct vfctl_assignment *a, struct vfctl_cell *cell)
 {
@@ -44,10 +47,10 @@ static int read_vcpus(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *p
 
 		if (vfctl_cpuset_empty(pin) || (cpu >= 0 && cell->shared_vcpus))
 			return ctx_fail(ctx, -EINVAL,
-				"domain %s: vCPU %u %s; this is no placement of vfctl's form",
+				"domain %s: vCPU %u %s; vfctl did not make this placement",
 				parsed->name, vcpu,
-				cpu < 0 ? "is pinned nowhere"
-					: "has its CPU alone and comes after a shared one");
+				cpu < 0 ? "is not pinned"
+					: "has a CPU of its own and follows a shared vCPU");
 		a->vcpus[vcpu] = cpu < 0 ? VFCTL_CPU_MAX : (uint32_t)cpu;
 		if (cpu >= 0)
 			continue;
@@ -69,8 +72,8 @@ static int read_cell(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *pa
 	if (first < 0 || !vfctl_cpuset_has(&from->vcpus, (unsigned)first + count - 1) ||
 		(unsigned)first + count > parsed->vcpus)
 		return ctx_fail(ctx, -EINVAL,
-			"domain %s: the vCPUs of guest cell %zu are no single run; this is no "
-			"placement of vfctl's form",
+			"domain %s: the vCPUs of guest cell %zu are not consecutive; vfctl did not make "
+			"this placement",
 			parsed->name, number);
 	*cell = (struct vfctl_cell){.memory_node = only_member(&from->memory_nodes),
 		.first_vcpu = (uint32_t)first, .vcpu_count = count,
@@ -119,7 +122,7 @@ static int read_cells(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *p
 	return r;
 }
 
-/* Dies stand for L3 caches, as render_cells() writes them. */
+/* Dies represent L3 caches, as render_cells() writes them. */
 static int read_shape(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_assignment *a)
 {
@@ -146,7 +149,7 @@ static int cell_of_place(
 	return -1;
 }
 
-/* What the metadata does not say of a VF's place, its place in the guest may. */
+/* If the metadata does not have a VF's place on the host, derive it from its place in the guest. */
 static void complete_vf(const struct vfctl_parsed_domain *parsed,
 	const struct vfctl_assignment *a, struct vfctl_free_vf *vf, uint32_t *ret_cell)
 {
@@ -179,7 +182,7 @@ static int read_vfs(struct vfctl_ctx *ctx, struct xml_node *domain,
 	return 0;
 }
 
-/* Whole cores: an idle sibling belongs to the guest as well. */
+/* Whole cores: an idle sibling also belongs to the guest. */
 static void hold_cpus(const struct vfctl_topology *topology, struct vfctl_assignment *a)
 {
 	for (size_t i = 0; i < a->vcpu_count; i++)

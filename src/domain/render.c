@@ -15,7 +15,7 @@ int vfctl_domain_template_path(
 	char *path;
 
 	if (!*name || (name[0] == '.' && !strchr(name, '/')))
-		return ctx_mistake(ctx, -EINVAL,
+		return ctx_usage_error(ctx, -EINVAL,
 			"template '%.80s': it must be a name such as hpc-guest, or a "
 			"path",
 			name);
@@ -50,7 +50,7 @@ int render_check_version(struct render *r)
 		{x->iommufd == VFCTL_CHOICE_ON, SINCE_IOMMUFD, "xml.iommufd"},
 		{x->iommufd == VFCTL_CHOICE_ON && has_interface(r->request),
 			SINCE_IOMMUFD_INTERFACE,
-			"xml.iommufd of an interface (or take form hostdev)"},
+			"xml.iommufd of an interface (or use form hostdev)"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
@@ -95,10 +95,10 @@ static void replace_text(struct render *r, const char *name, const char *text)
 static void render_identity(struct render *r)
 {
 	xml_set(r->domain, "type", r->kvm ? "kvm" : "qemu");
-	/* Of a running domain that was taken as a template. */
+	/* An attribute of a running domain that was used as a template. */
 	xml_unset(r->domain, "id");
 	replace_text(r, "name", r->guest->name);
-	/* A template's UUID is that of another guest. */
+	/* The UUID of a template belongs to another guest. */
 	if (!r->guest->uuid)
 		xml_remove_children(r->domain, "uuid");
 	replace_text(r, "uuid", r->guest->uuid);
@@ -112,15 +112,14 @@ static int render_machine(struct render *r, struct xml_node *type)
 
 	if (arch && !str_eq(arch, "x86_64"))
 		return ctx_fail(r->ctx, -EINVAL,
-			"%s:%u: arch '%.32s': only x86_64 guests are "
-			"written; remove it",
+			"%s:%u: arch '%.32s': vfctl supports only x86_64 guests; remove it",
 			r->file, xml_line(type), arch);
 	if (own && !str_eq(own, "q35") && !str_starts(own, "pc-q35-"))
 		return ctx_fail(r->ctx, -EINVAL,
 			"%s:%u: machine '%.64s' has no PCI Express root ports; use q35",
 			r->file, xml_line(type), own);
 	xml_set(type, "arch", "x86_64");
-	/* "q35" says only the family: a version that the template states is kept. */
+	/* "q35" names only the family: a version in the template is kept. */
 	if (!own || !str_eq(r->guest->machine, "q35"))
 		xml_set(type, "machine", r->guest->machine);
 	return 0;
@@ -184,13 +183,13 @@ int vfctl_domain_render(
 
 	error = check_request(ctx, request);
 	if (error == 0)
-		error = ctx_blame(ctx, xml_parse_domain(ctx, file, text, &xml));
+		error = ctx_mark_usage_error(ctx, xml_parse_domain(ctx, file, text, &xml));
 	if (error < 0)
 		return error;
 	r.domain = xml_root(xml);
 	r.devices = xml_child(r.domain, "devices");
 	if (!r.devices)
-		return ctx_mistake(ctx, -EINVAL,
+		return ctx_usage_error(ctx, -EINVAL,
 			"%s:%u: <domain> lacks <devices>; add at least "
 			"<devices/>",
 			file, xml_line(r.domain));
@@ -198,5 +197,5 @@ int vfctl_domain_render(
 	if (error == 0)
 		error = complete(&r);
 	free(r.owned);
-	return error < 0 ? ctx_blame(ctx, error) : xml_print(ctx, xml, ret_xml);
+	return error < 0 ? ctx_mark_usage_error(ctx, error) : xml_print(ctx, xml, ret_xml);
 }

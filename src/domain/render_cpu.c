@@ -2,10 +2,9 @@
 
 #include "domain/domain.h"
 
-/* QEMU's own default of 40 address bits ends at 1 TiB, PCI hole and large BARs included.
- */
+/* QEMU's default of 40 address bits ends at 1 TiB, including the PCI hole and large BARs. */
 
-/* A feature the template does not mention. */
+/* Set a feature that the template does not mention. */
 static void offer(
 	struct xml_node *parent, const char *name, const char *attr, const char *value)
 {
@@ -22,7 +21,7 @@ static void render_ioapic(struct render *r, struct xml_node *features)
 	enum vfctl_ioapic asked = r->guest->xml.ioapic;
 	const char *driver = asked == VFCTL_IOAPIC_QEMU ? "qemu" : "kvm";
 
-	/* Interrupts that KVM delivers itself pass no IOMMU. */
+	/* Interrupts that KVM delivers itself bypass the IOMMU. */
 	if (asked == VFCTL_IOAPIC_AUTO && render_wants_iommu(r))
 		driver = "qemu";
 	else if (asked == VFCTL_IOAPIC_AUTO && xml_child(features, "ioapic"))
@@ -34,12 +33,12 @@ static void render_kvm(struct render *r, struct xml_node *features, bool host_cp
 {
 	const struct vfctl_guest_xml *x = &r->guest->xml;
 	bool shares = assignment_shares(r->assignment);
-	const struct words own = {"on", "off", host_cpu ? "on" : NULL};
-	const struct words dedicated = {"on", "off", host_cpu && !shares ? "on" : NULL};
-	const struct words hidden = {"on", "off", NULL};
+	const struct message own = {"on", "off", host_cpu ? "on" : NULL};
+	const struct message dedicated = {"on", "off", host_cpu && !shares ? "on" : NULL};
+	const struct message hidden = {"on", "off", NULL};
 	struct xml_node *kvm = render_child(features, "kvm", NULL);
 
-	/* A guest that thinks its CPUs its own spins where it should let others run. */
+	/* A guest that believes its CPUs to be dedicated spins when it should let others run. */
 	if (shares && x->hint_dedicated == VFCTL_CHOICE_AUTO)
 		xml_remove_children(kvm, "hint-dedicated");
 	render_choice(kvm, "hint-dedicated", "state", x->hint_dedicated, &dedicated);
@@ -123,7 +122,7 @@ static void set_mode(struct render *r, struct xml_node *cpu)
 	xml_set_text(model, wanted);
 }
 
-/* A guest of another CPU model has the caches of that model. */
+/* A guest with another CPU model has the caches of that model. */
 static void render_cache(struct render *r, struct xml_node *cpu, bool host)
 {
 	static const char *const modes[] = {[VFCTL_CPU_CACHE_PASSTHROUGH] = "passthrough",
@@ -142,7 +141,7 @@ static void render_cache(struct render *r, struct xml_node *cpu, bool host)
 	if (wanted == VFCTL_CPU_CACHE_AUTO || wanted == VFCTL_CPU_CACHE_NONE)
 		return;
 	cache = render_child(cpu, "cache", NULL);
-	/* QEMU can only make up the third level. */
+	/* QEMU can emulate only the third level. */
 	if (wanted == VFCTL_CPU_CACHE_EMULATE)
 		xml_set(cache, "level", "3");
 	else
@@ -150,7 +149,7 @@ static void render_cache(struct render *r, struct xml_node *cpu, bool host)
 	xml_set(cache, "mode", modes[wanted]);
 }
 
-/* A VF keeps the guest from migrating; unmigratable, it gets the invariant TSC. */
+/* A guest with a VF cannot migrate anyway; without migration it can have the invariant TSC. */
 static void render_migratable(struct render *r, struct xml_node *cpu, bool host)
 {
 	enum vfctl_choice choice = r->guest->xml.migratable;

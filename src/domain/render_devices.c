@@ -6,7 +6,7 @@
 #include "base/parse.h"
 #include "domain/domain.h"
 
-/* Put the device on a root port of its own, so that libvirt takes no spare one for it. */
+/* Put the device on its own root port, so that libvirt does not use a spare one for it. */
 static int place_render_device(struct render *r, struct pci_map *map, struct xml_node *device)
 {
 	uint8_t bus;
@@ -25,7 +25,7 @@ static bool target_taken(const struct xml_node *devices, const char *name)
 	return false;
 }
 
-/* vda .. vdz, vdaa ..: the first name that no disk has. */
+/* vda .. vdz, vdaa ..: the first name without a disk. */
 static void free_target(const struct xml_node *devices, const char *prefix, char name[8])
 {
 	for (unsigned n = 0;; n++) {
@@ -39,7 +39,7 @@ static void free_target(const struct xml_node *devices, const char *prefix, char
 	}
 }
 
-/* The template's disk of the same image: it stays as the template has it. */
+/* Whether the template has a disk of the same image: it is not changed. */
 static bool has_disk(const struct xml_node *devices, const struct vfctl_guest_disk *disk)
 {
 	const char *attr = disk->block ? "dev" : "file";
@@ -70,7 +70,7 @@ static int add_disk(struct render *r, struct pci_map *map, size_t number)
 	xml_set(driver, "name", "qemu");
 	xml_set(driver, "type", disk->format == VFCTL_DISK_RAW ? "raw" : "qcow2");
 	xml_set(driver, "cache", disk->cache);
-	/* Linux AIO works only past the page cache. */
+	/* Linux AIO works only without the page cache. */
 	if (direct)
 		xml_set(driver, "io", "native");
 	if (virtio && r->guest->iothreads)
@@ -84,7 +84,7 @@ static int add_disk(struct render *r, struct pci_map *map, size_t number)
 	return virtio ? place_render_device(r, map, node) : 0;
 }
 
-/* libvirt refuses a device of an I/O thread that is not there: fewer threads share the devices. */
+/* libvirt rejects a device of a missing I/O thread: the remaining threads share the devices. */
 static void fit_iothreads(struct render *r, const char *element)
 {
 	xml_each(node, r->devices, element)
@@ -103,7 +103,7 @@ static void fit_iothreads(struct render *r, const char *element)
 	}
 }
 
-/* What libvirt would add unasked, or what a guest of ours should have. */
+/* Add devices that libvirt would add by default, or that every guest of vfctl should have. */
 static int add_basics(struct render *r, struct pci_map *map)
 {
 	struct xml_node *node, *backend;
@@ -134,7 +134,7 @@ static int add_basics(struct render *r, struct pci_map *map)
 	return place_render_device(r, map, node);
 }
 
-/* Of several, which libvirt refuses, none stays that may give pages back. */
+/* libvirt rejects several balloons, so remove all that may return memory. */
 static void remove_balloons(struct render *r)
 {
 	struct xml_node *next, *balloon = xml_child(r->devices, "memballoon");
@@ -152,7 +152,7 @@ static void render_balloon(struct render *r)
 	bool virtio = choice == VFCTL_CHOICE_ON && !r->request->vf_count;
 	struct xml_node *balloon = xml_child(r->devices, "memballoon");
 
-	/* Pages that a VF may write cannot be given back. */
+	/* Memory that a VF may write to cannot be returned to the host. */
 	if (balloon && (choice != VFCTL_CHOICE_AUTO || r->request->vf_count)) {
 		if (virtio && !xml_get_is(balloon, "model", "none"))
 			return;
@@ -192,7 +192,7 @@ static int render_usb(struct render *r)
 	enum vfctl_choice choice = r->guest->xml.usb;
 	struct xml_node *controller;
 
-	/* Our own word of an earlier rendering. */
+	/* An element from a former rendering. */
 	xml_each(old, r->devices, "controller")
 	{
 		if (choice == VFCTL_CHOICE_ON && xml_get_is(old, "type", "usb") &&
@@ -205,8 +205,8 @@ static int render_usb(struct render *r)
 		if (choice != VFCTL_CHOICE_OFF)
 			return 0;
 		return ctx_fail(r->ctx, -EINVAL,
-			"%s: the template uses USB, xml.usb is off; remove it there or turn "
-			"that on",
+			"%s: the template uses USB, but xml.usb is off; remove USB there, or set "
+			"xml.usb: on",
 			r->file);
 	}
 	controller = xml_child(r->devices, "controller");
@@ -222,8 +222,8 @@ static int render_usb(struct render *r)
 }
 
 /*
- * Caching mode, since VFIO must see what the guest maps. More than 255 vCPUs have numbers
- * that only extended interrupts can name.
+ * Caching mode, because VFIO must see what the guest maps. More than 255 vCPUs need interrupts in
+ * extended mode.
  */
 static void render_iommu(struct render *r)
 {
@@ -259,7 +259,7 @@ static void render_root(struct render *r, struct pci_map *map)
 	map->bus[0].kind = PCI_ROOT;
 }
 
-/* Does libvirt give this device of the template a root port when it defines the guest? */
+/* Whether libvirt assigns a root port to this device of the template when it defines the guest. */
 static bool takes_a_port(struct xml_node *device)
 {
 	static const struct {
@@ -318,7 +318,7 @@ static int fill_devices(struct render *r, struct pci_map *map)
 	render_root(r, map);
 	fit_iothreads(r, "disk");
 	fit_iothreads(r, "controller");
-	/* VFs first: their buses stay the same when disks come and go. */
+	/* VFs first: their buses stay the same if disks are added or removed. */
 	error = render_vfs(r, map);
 	for (size_t i = 0; error == 0 && i < r->guest->disk_count; i++)
 		error = add_disk(r, map, i);

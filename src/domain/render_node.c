@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How the parts of a domain are found in its template, added and taken out. */
+/* Find, add and remove the parts of a domain in its template. */
 #include "domain/domain.h"
 
 struct xml_node *render_section(struct render *r, const char *name)
@@ -19,11 +19,11 @@ struct xml_node *render_child(struct xml_node *parent, const char *name, bool *r
 }
 
 void render_choice(struct xml_node *parent, const char *name, const char *attr,
-	enum vfctl_choice choice, const struct words *words)
+	enum vfctl_choice choice, const struct message *message)
 {
-	const char *value = choice == VFCTL_CHOICE_ON	 ? words->on
-			    : choice == VFCTL_CHOICE_OFF ? words->off
-							 : words->standard;
+	const char *value = choice == VFCTL_CHOICE_ON	 ? message->on
+			    : choice == VFCTL_CHOICE_OFF ? message->off
+							 : message->standard;
 
 	if (choice == VFCTL_CHOICE_AUTO && (!value || xml_child(parent, name)))
 		return;

@@ -42,7 +42,7 @@ static void add_page(struct xml_node *huge, const struct vfctl_assignment *a, ui
 	render_set_list(page, "nodeset", &set);
 }
 
-/* One <page> for each size; cells on base pages stand in none. */
+/* One <page> for each size; cells with base pages are in none. */
 static void render_hugepages(struct render *r, struct xml_node *backing)
 {
 	const struct vfctl_assignment *a = r->assignment;
@@ -82,18 +82,18 @@ static void render_allocation(struct render *r, struct xml_node *backing)
 
 static void render_backing(struct render *r)
 {
-	static const struct words memfd = {"memfd", NULL, NULL};
-	static const struct words shared = {"shared", NULL, NULL};
+	static const struct message memfd = {"memfd", NULL, NULL};
+	static const struct message shared = {"shared", NULL, NULL};
 	const struct vfctl_guest_xml *x = &r->guest->xml;
 	struct xml_node *backing = render_section(r, "memoryBacking");
 
 	render_hugepages(r, backing);
-	/* Merged pages move between nodes, and the first write to one stalls the guest. */
+	/* Merged pages move between nodes, and the first write to one delays the guest. */
 	if (x->nosharepages == VFCTL_CHOICE_OFF)
 		xml_remove_children(backing, "nosharepages");
 	else
 		render_child(backing, "nosharepages", NULL);
-	/* A thread under FIFO that waits for a page from disk breaks its promise. */
+	/* A thread under FIFO must not wait for a page from disk. */
 	if (r->guest->locked || x->realtime)
 		render_child(backing, "locked", NULL);
 	render_choice(backing, "source", "type", x->shared_memory, &memfd);
@@ -125,7 +125,7 @@ static void render_numatune(struct render *r)
 void render_memory(struct render *r)
 {
 	set_size(render_section(r, "memory"), r->assignment->memory_bytes);
-	/* The size may not be above it, and without balloon it never differs. */
+	/* It must not exceed the memory size, and without a balloon it never differs. */
 	xml_remove_children(r->domain, "currentMemory");
 	xml_remove_children(r->domain, "maxMemory");
 	render_backing(r);
@@ -144,8 +144,8 @@ static size_t common_divisor(size_t a, size_t b)
 }
 
 /*
- * The most cores that divide every cell: then no socket is in two cells. Linux warns of a
- * cache that two nodes share, and a guest's L3 is its socket's.
+ * The largest number of cores that divides every cell, so that no socket is in two cells. Linux
+ * warns about a cache that two nodes share, and a guest's L3 belongs to its socket.
  */
 static size_t cores_per_socket(const struct vfctl_assignment *a)
 {
@@ -156,7 +156,7 @@ static size_t cores_per_socket(const struct vfctl_assignment *a)
 	return cores;
 }
 
-/* L3 caches that each cell fills, when the cells are of one shape; else 0. */
+/* Number of L3 caches that each cell fills, if all cells have the same shape; else 0. */
 static uint32_t common_l3(const struct vfctl_assignment *a)
 {
 	for (size_t i = 1; i < a->cell_count; i++)
@@ -175,14 +175,14 @@ static void set_topology(struct render *r, struct xml_node *node)
 	if (!dies || cores % dies || r->guest->xml.l3 == VFCTL_CHOICE_OFF)
 		dies = 1;
 	xml_setf(node, "sockets", "%zu", sockets);
-	/* A die each, so that the guest sees which cores share an L3. */
+	/* One die for each, so that the guest sees which cores share an L3. */
 	if (dies > 1)
 		xml_setf(node, "dies", "%zu", dies);
 	xml_setf(node, "cores", "%zu", cores / dies);
 	xml_setf(node, "threads", "%" PRIu32, a->guest_threads);
 }
 
-/* QEMU takes 10 for a cell itself and for nothing else; some firmware says it of others. */
+/* QEMU accepts 10 only for a cell itself; some firmware also states it for others. */
 static unsigned guest_distance(const unsigned *row, size_t from, size_t to)
 {
 	if (from == to)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vCPUs, QEMU's own threads and I/O threads on the CPUs they were given. */
+/* Pin vCPUs, QEMU's own threads and I/O threads to their CPUs. */
 #include <inttypes.h>
 
 #include "domain/domain.h"
@@ -14,7 +14,7 @@ static void add_pin(struct xml_node *tune, struct xml_node *before, const char *
 	render_set_list(pin, "cpuset", cpus);
 }
 
-/* A dedicated vCPU on its CPU, a shared one on all of its cell's. */
+/* A dedicated vCPU is pinned to its CPU, a shared one to all shared CPUs of its cell. */
 static struct vfctl_cpuset cpus_of(const struct vfctl_assignment *a, size_t vcpu)
 {
 	struct vfctl_cpuset one = {0};
@@ -47,8 +47,8 @@ static void render_counts(struct render *r)
 }
 
 /*
- * FIFO for vCPUs that are alone on their CPU: on a shared one it would starve the others, on
- * one of QEMU's it would hang the guest.
+ * FIFO for vCPUs that are alone on their CPU: on a shared CPU it would starve the others, on one of
+ * QEMU's threads it would hang the guest.
  */
 static void add_realtime(struct render *r, struct xml_node *tune, struct xml_node *before)
 {
@@ -77,7 +77,7 @@ void render_pins(struct render *r)
 
 	render_counts(r);
 	tune = render_section(r, "cputune");
-	/* The scheduler is the template's unless guest.yaml has one. */
+	/* The template's scheduler is kept unless guest.yaml has one. */
 	before = render_take_out(
 		tune, ours, ARRAY_SIZE(ours) - !r->guest->xml.realtime);
 	for (size_t i = 0; i < a->vcpu_count; i++) {

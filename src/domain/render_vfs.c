@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VFs, and where they are in the guest: beneath an expander of their node, or beneath the
- * main root when the host does not know their node. A template may be what we wrote before:
- * then a VF keeps its place, and ports and expanders that are free are used again.
+ * VFs and their places in the guest: below an expander of their node, or below the main root if the
+ * host does not know their node. The template may be a former output: then a VF keeps its place,
+ * and free ports and expanders are used again.
  */
 #include <errno.h>
 
 #include "base/find.h"
 #include "domain/domain.h"
 
-/* Where a VF belongs: cell -1 is the main root. */
+/* The place of a VF: cell -1 is the main root. */
 struct home {
 	int cell;
 	uint32_t root;
@@ -39,7 +39,7 @@ static const struct vfctl_domain_vf *find_request(
 	return find_domain_vf(r->request->vfs, r->request->vf_count, bdf);
 }
 
-/* ---- what the template holds ---- */
+/* ---- the contents of the template ---- */
 
 int render_vfs_refuse(struct render *r)
 {
@@ -55,7 +55,7 @@ int render_vfs_refuse(struct render *r)
 		if (error > 0 && find_request(r, &bdf) &&
 			!owns(r, &bdf))
 			return ctx_fail(r->ctx, -EEXIST,
-				"%s:%u: the template holds VF %s already; remove it there",
+				"%s:%u: the template already has VF %s; remove it there",
 				r->file, xml_line(device), vfctl_bdf_format(&bdf, text));
 	}
 	for (size_t i = 0; i < r->request->vf_count; i++)
@@ -66,7 +66,7 @@ int render_vfs_refuse(struct render *r)
 	return 0;
 }
 
-/* 1: a VF that our metadata named, so that we may move it or take it out. */
+/* 1: a VF in vfctl's metadata, which vfctl may move or remove. */
 static int read_owned(
 	struct render *r, struct xml_node *device, struct vfctl_bdf *ret_source)
 {
@@ -77,7 +77,7 @@ static int read_owned(
 	return owns(r, ret_source);
 }
 
-/* VFs of the former placement, and a second element of the same VF. */
+/* Remove VFs of the former placement, and a second element of the same VF. */
 static int remove_old_vfs(struct render *r)
 {
 	struct xml_node *device = xml_child(r->devices, NULL), *next;
@@ -101,7 +101,7 @@ static int remove_old_vfs(struct render *r)
 	return 0;
 }
 
-/* An expander with anything beneath it that is not a VF of ours is not ours to change. */
+/* An expander with anything except vfctl's VFs below it must not be changed. */
 static int mark_foreign(struct render *r, struct pci_map *map)
 {
 	xml_each(device, r->devices, NULL)
@@ -131,7 +131,7 @@ static void remove_expander(struct render *r, struct pci_map *map, unsigned numb
 		if (i == number || map->bus[i].kind != PCI_PORT ||
 			pci_top(map, (uint8_t)i) != number)
 			continue;
-		/* VFs of ours beneath it are placed anew. */
+		/* vfctl's VFs below it are placed again. */
 		for (; device; device = next) {
 			struct vfctl_bdf guest;
 
@@ -145,7 +145,7 @@ static void remove_expander(struct render *r, struct pci_map *map, unsigned numb
 	xml_remove(map->bus[number].node);
 }
 
-/* An expander of a guest node that is no more: libvirt would refuse to start the guest. */
+/* An expander of a missing guest node: libvirt would refuse to start the guest. */
 static int remove_stale_expanders(struct render *r, struct pci_map *map)
 {
 	for (unsigned i = 1; i < PCI_BUSES; i++) {
@@ -156,8 +156,8 @@ static int remove_stale_expanders(struct render *r, struct pci_map *map)
 			continue;
 		if (bus->foreign)
 			return ctx_fail(r->ctx, -EINVAL,
-				"%s:%u: PCI controller %u is of guest node %d, the guest has "
-				"%zu; move its devices or change its <node>",
+				"%s:%u: PCI controller %u is on guest node %d, but the guest has %zu "
+				"nodes; move its devices or change its <node>",
 				r->file, xml_line(bus->node), i, bus->cell,
 				r->assignment->cell_count);
 		remove_expander(r, map, i);
@@ -182,11 +182,11 @@ int render_vfs_clean(struct render *r, struct pci_map *map)
 	return error < 0 ? error : mark_foreign(r, map);
 }
 
-/* ---- the VFs' places ---- */
+/* ---- the places of VFs ---- */
 
-/* A VF of the request with the element that it has already. */
+/* A requested VF and its present element. */
 struct kept {
-	struct xml_node *device; /* NULL: it has none, or none at a place of its own */
+	struct xml_node *device; /* NULL: it has none, or none with its own place */
 	struct vfctl_bdf guest;
 	struct home home;
 };
@@ -245,7 +245,7 @@ static int keep_places(struct render *r, struct pci_map *map, struct kept *kept)
 	return error;
 }
 
-/* The expander of this host root and guest cell; one that nobody uses becomes it. */
+/* Find the expander of this host root and guest cell; an unused one is bound to it. */
 static int find_expander(
 	struct render *r, struct pci_map *map, const struct home *home, uint8_t *ret_bus)
 {
@@ -323,8 +323,8 @@ static int fill_up(struct render *r, struct pci_map *map, uint8_t parent, unsign
 }
 
 /*
- * The main root's come first: libvirt gives a device without an address the free port with
- * the lowest number, and those of a node are for its VFs.
+ * Ports of the main root come first: libvirt gives a device without an address the free port with
+ * the lowest number, and the ports of a node are for its VFs.
  */
 int render_spare_ports(struct render *r, struct pci_map *map)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The hook's reader and the only file that knows expat: it loads in a fifteenth of the
- * time of libxml2, and keeps nothing of what it has passed.
+ * The hook's reader, and the only file that uses expat: expat loads in a fifteenth of the time of
+ * libxml2, and stores nothing of the elements that it has passed.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #define NS_SEPARATOR '|'
 #define OURS VFCTL_METADATA_NS "|"
 
-/* Where in the document an element stands, as far as it matters to us. */
+/* The position of an element in the document, as far as it matters here. */
 enum place {
 	ELSEWHERE,
 	DOMAIN,
@@ -29,7 +29,7 @@ enum place {
 	EMULATOR_PIN,
 	DEVICES,
 	HOST_DEVICE, /* PCI hostdev or hostdev interface */
-	DISK, /* its layers may lie on functions that QEMU drives itself (type nvme) */
+	DISK, /* its layers may be on functions that QEMU drives itself (type nvme) */
 	NETWORK_INTERFACE, /* of a libvirt network, which may be a pool of VFs */
 	MAC,
 	VLAN,
@@ -46,18 +46,18 @@ struct stream {
 	unsigned depth;
 	bool has_name, has_uuid, has_intent, has_tuning;
 	bool skip_metadata;
-	bool lenient; /* a device that cannot be read does not hide the others */
-	char *unread; /* lenient: the first one, in words */
-	unsigned skipped; /* depth within metadata that is not looked at */
-	bool is_host_device; /* the device at hand has shown a host address */
-	struct vfctl_intent_device device; /* what is known of it so far */
+	bool lenient; /* a device that cannot be read must not hide the others */
+	char *unread; /* lenient: the first error, as text */
+	unsigned skipped; /* nesting depth within metadata that is skipped */
+	bool is_host_device; /* the current device has a host address */
+	struct vfctl_intent_device device; /* its data so far */
 	unsigned tags;
-	char text[256]; /* of name or uuid */
+	char text[256]; /* text of name or uuid */
 	size_t text_len;
-	int error; /* negative errno once something was wrong; its words are set */
+	int error; /* negative errno after a failure; its message is set */
 };
 
-/* Nothing is read any more after the first failure. */
+/* Nothing is read after the first failure. */
 static void stop(struct stream *s, int error)
 {
 	if (s->error)
@@ -66,7 +66,7 @@ static void stop(struct stream *s, int error)
 	XML_StopParser(s->parser, XML_FALSE);
 }
 
-/* expat 2.9 deprecates the function whose result has 32 bits on some machines. */
+/* expat 2.9 deprecates the function whose result has only 32 bits on some machines. */
 static unsigned long line_of(XML_Parser parser)
 {
 #if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION > 8
@@ -76,19 +76,19 @@ static unsigned long line_of(XML_Parser parser)
 #endif
 }
 
-static void stop_at(struct stream *s, int error, const char *words)
+static void stop_at(struct stream *s, int error, const char *message)
 {
 	if (!s->error)
 		stop(s, ctx_fail(s->ctx, error, "domain XML, line %lu: %s",
-				line_of(s->parser), words));
+				line_of(s->parser), message));
 }
 
-static void odd_device(struct stream *s, int error, const char *words)
+static void odd_device(struct stream *s, int error, const char *message)
 {
 	if (!s->lenient)
-		stop_at(s, error, words);
+		stop_at(s, error, message);
 	else if (!s->unread)
-		s->unread = str_format("domain XML, line %lu: %s", line_of(s->parser), words);
+		s->unread = str_format("domain XML, line %lu: %s", line_of(s->parser), message);
 }
 
 static const char *attr(const XML_Char **attrs, const char *name)
@@ -140,7 +140,7 @@ static enum place in_disk(const char *name, const XML_Char **attrs)
 	return str_eq(name, "source") && attr_is(attrs, "type", "pci") ? SOURCE : ELSEWHERE;
 }
 
-/* The VF that a pool gave stands in <actual> (status files) or as in a hostdev (hooks). */
+/* A VF from a pool is in <actual> (status files), or in the form of a hostdev (hooks). */
 static enum place in_device(enum place parent, const char *name, const XML_Char **attrs)
 {
 	if (str_eq(name, "mac"))
@@ -222,7 +222,9 @@ static void begin_vf(struct stream *s, const XML_Char **attrs)
 		s->intent->vfs[s->intent->vf_count++] = vf;
 }
 
-/* Names and bounded numbers, or nothing at all: no start fails for its tuning. */
+/*
+ * Accept only names and numbers within limits, or ignore all: no start fails because of its tuning.
+ */
 static void begin_tuning(struct stream *s, const XML_Char **attrs)
 {
 	struct vfctl_guest_tuning tuning = {0};
@@ -288,7 +290,7 @@ static void begin_address(struct stream *s, const XML_Char **attrs)
 		odd_device(s, -EINVAL, "the PCI address of a host device is not valid");
 		return;
 	}
-	end_device(s); /* the layers of a disk may have one each */
+	end_device(s); /* each layer of a disk may have one */
 	s->device.bdf = (struct vfctl_bdf){
 		.domain = (uint32_t)domain,
 		.bus = (uint8_t)bus,
@@ -298,7 +300,7 @@ static void begin_address(struct stream *s, const XML_Char **attrs)
 	s->is_host_device = true;
 }
 
-/* What libvirt will set on the VF by itself, after the hook. */
+/* Values that libvirt will set on the VF by itself, after the hook. */
 static void begin_mac(struct stream *s, const XML_Char **attrs)
 {
 	const char *text = attr(attrs, "address");
@@ -311,7 +313,7 @@ static void begin_tag(struct stream *s, const XML_Char **attrs)
 	uint64_t id;
 
 	if (read_field(attrs, "id", UINT16_MAX, &id) < 0 || s->tags++)
-		id = VFCTL_INTENT_VLAN_ODD; /* a trunk, or no number: none that we give */
+		id = VFCTL_INTENT_VLAN_ODD; /* a trunk, or not a number: not one that vfctl writes */
 	s->device.vlan = (uint16_t)id;
 }
 
@@ -366,7 +368,7 @@ static void XMLCALL on_text(void *data, const XML_Char *text, int len)
 
 	if (s->error || (place != NAME && place != UUID))
 		return;
-	/* Who only looks for devices is not stopped by a name. */
+	/* A reader that looks only for devices does not stop at a name. */
 	if (s->skip_metadata && (size_t)len >= sizeof(s->text) - s->text_len)
 		len = (int)(sizeof(s->text) - s->text_len - 1);
 	if ((size_t)len >= sizeof(s->text) - s->text_len) {
@@ -381,7 +383,7 @@ static void end_uuid(struct stream *s)
 {
 	if (s->has_uuid || !uuid_valid(s->text) ||
 		!str_copy(s->intent->uuid, sizeof(s->intent->uuid), s->text)) {
-		stop_at(s, -EINVAL, "the UUID of the domain is none, or given twice");
+		stop_at(s, -EINVAL, "the UUID of the domain is not valid, or given twice");
 		return;
 	}
 	for (char *c = s->intent->uuid; *c; c++)
@@ -423,7 +425,7 @@ static void XMLCALL on_doctype(void *data, const XML_Char *name,
 
 static int run(struct stream *s, const char *xml, size_t len)
 {
-	/* In one piece: expat scans a token anew with each piece it comes in. */
+	/* In one piece: expat scans an incomplete token again with each piece. */
 	enum XML_Status status = XML_Parse(s->parser, xml, (int)len, XML_TRUE);
 
 	if (s->error)
@@ -432,7 +434,7 @@ static int run(struct stream *s, const char *xml, size_t len)
 		return 0;
 	if (XML_GetErrorCode(s->parser) == XML_ERROR_NO_MEMORY)
 		return ctx_oom(s->ctx);
-	return ctx_fail(s->ctx, -EINVAL, "domain XML, line %lu: %s; is it cut short?",
+	return ctx_fail(s->ctx, -EINVAL, "domain XML, line %lu: %s; it may be truncated",
 		line_of(s->parser), XML_ErrorString(XML_GetErrorCode(s->parser)));
 }
 
@@ -452,7 +454,7 @@ static int parse_stream(struct stream *s, const char *xml, size_t len)
 	return r;
 }
 
-/* Room for devices is mostly unused. */
+/* Most entries for devices are unused. */
 static void copy_intent(struct vfctl_domain_intent *to, const struct vfctl_domain_intent *from)
 {
 	memcpy(to, from, offsetof(struct vfctl_domain_intent, devices));
@@ -524,7 +526,7 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 	int r = intent ? vfctl_domain_intent_read(ctx, xml, len, false, intent) : ctx_oom(ctx);
 
 	if (r == 0 && !intent->lease_id[0])
-		return ctx_fail(ctx, -ENOENT, "domain XML: it carries nothing of vfctl");
+		return ctx_fail(ctx, -ENOENT, "domain XML: it has no vfctl metadata");
 	if (r == 0)
 		copy_intent(ret, intent);
 	return r;
@@ -532,10 +534,10 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 
 bool vfctl_domain_may_have_devices(const char *xml, size_t len)
 {
-	static const char *const words[] = {"hostdev", "='nvme'"};
+	static const char *const message[] = {"hostdev", "='nvme'"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (memmem(xml, len, words[i], strlen(words[i])))
+	for (size_t i = 0; i < ARRAY_SIZE(message); i++)
+		if (memmem(xml, len, message[i], strlen(message[i])))
 			return true;
 	return false;
 }

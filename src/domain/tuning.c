@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* <vfctl:tuning profile="" cpu-latency-us="" governor="" interrupts=""/>: written, and read strictly. */
+/*
+ * <vfctl:tuning profile="" cpu-latency-us="" governor="" interrupts=""/>: the writer and the strict
+ * reader.
+ */
 #include <inttypes.h>
 
 #include "base/parse.h"

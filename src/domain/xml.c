@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only file that knows libxml2. */
+/* The only file that uses libxml2. */
 #include "domain/xml.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ DL_SYMBOLS(symbols, SYMBOLS);
 
 struct xml {
 	xmlDocPtr doc;
-	bool failed; /* out of memory while building */
+	bool failed; /* memory was exhausted while building */
 };
 
 #define X(text) ((const xmlChar *)(text))
@@ -73,7 +73,7 @@ static int wrap(struct vfctl_ctx *ctx, xmlDocPtr doc, struct xml **ret)
 	return 0;
 }
 
-/* Called at "<!DOCTYPE", before any declaration in it. */
+/* Called at "<!DOCTYPE", before any of its declarations. */
 static void refuse_doctype(void *data, const xmlChar *name, const xmlChar *external_id,
 	const xmlChar *system_id)
 {
@@ -90,7 +90,7 @@ static int fail_parse(struct vfctl_ctx *ctx, const char *file, xmlParserCtxtPtr 
 
 	if (error && error->code == XML_ERR_NO_MEMORY)
 		return ctx_oom(ctx);
-	words = strdup(error && error->message ? error->message : "it is not XML");
+	words = strdup(error && error->message ? error->message : "not XML");
 	if (!words)
 		return ctx_oom(ctx);
 	return ctx_fail(ctx, -EINVAL, "%s:%d: %s", file, error ? error->line : 1,
@@ -268,7 +268,7 @@ bool xml_has_children(const struct xml_node *node)
 	return false;
 }
 
-/* Without entities a value is one text node, or none when it is empty. */
+/* Without entities a value is one text node, or none if it is empty. */
 static const char *attr_value(const xmlAttr *attr)
 {
 	const xmlNode *text = attr->children;
@@ -398,7 +398,7 @@ void xml_set_text(struct xml_node *node, const char *text)
 {
 	if (!node)
 		return;
-	/* Set parses entities, Add takes the text as it is. */
+	/* Set parses entities, Add takes the text unchanged. */
 	sym_xmlNodeSetContent(in(node), NULL);
 	sym_xmlNodeAddContent(in(node), X(text));
 	if (*text && !in(node)->children)
@@ -453,7 +453,7 @@ void xml_remove_children(struct xml_node *node, const char *name)
 		xml_remove(child);
 }
 
-/* ---- copies, and what is the same ---- */
+/* ---- copies and comparison ---- */
 
 struct xml_node *xml_first(const struct xml_node *node)
 {
@@ -483,7 +483,7 @@ bool xml_same_name(const struct xml_node *a, const struct xml_node *b)
 	return str_eq((const char *)in(a)->name, (const char *)in(b)->name) && str_eq(ns_of(a), ns_of(b));
 }
 
-/* Its own text; "" without any. NULL: out of memory. */
+/* Its own text; "" without any. NULL if memory is exhausted. */
 static char *own_text(const struct xml_node *node)
 {
 	_buf_ struct buf text = {0};
@@ -495,7 +495,7 @@ static char *own_text(const struct xml_node *node)
 	return text.failed ? NULL : buf_steal(&text);
 }
 
-/* libvirt indents what stands in the metadata. */
+/* libvirt indents the metadata. */
 static char *dense_text(const struct xml_node *node)
 {
 	char *text = own_text(node), *to = text;
@@ -537,7 +537,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* In order, each behind a separator that stands in no XML. */
+/* Append the texts in order, each after a separator that cannot be in XML. */
 static void put_sorted(struct buf *to, char **texts, size_t count)
 {
 	qsort(texts, count, sizeof(*texts), by_text);
@@ -584,7 +584,7 @@ static void put_children(struct buf *to, const struct xml_node *node)
 		put_sorted(to, texts, count);
 }
 
-/* Text that two have in common when they say the same. NULL: out of memory. */
+/* A text that is the same for elements that mean the same. NULL if memory is exhausted. */
 static char *canonical(const struct xml_node *node)
 {
 	_buf_ struct buf text = {0};

@@ -13,28 +13,34 @@
 extern const struct op_type op_eswitch, op_representor;
 
 /*
- * Must there be no VFs when the mode changes? ice: ice_eswitch_mode_set(). Others (mlx5, bnxt_en)
- * take it with VFs there, and their drivers let go of them meanwhile.
+ * Whether there must be no VFs when the mode changes. ice: ice_eswitch_mode_set(). Other drivers
+ * (mlx5, bnxt_en) accept VFs, which are unbound from their drivers meanwhile.
  */
 bool eswitch_needs_no_vfs(const struct vfctl_pf *pf);
-/* Will VFs that are there go for that, and be made again? */
+/* Whether present VFs are removed for the change, and created again. */
 bool eswitch_renews_vfs(const struct vfctl_pf *pf, enum vfctl_eswitch want);
 
 /*
- * Must the mode change to be @want? UNKNOWN wants nothing. @return 1, 0; -EPERM it could not be read;
- * -EOPNOTSUPP the driver has none.
+ * Whether the mode must change to be @want; UNKNOWN requests nothing.
+ * @return 1, 0; -EPERM it could not be read; -EOPNOTSUPP the driver has no modes.
  */
 int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want);
 /* -EBUSY: a VF of the PF is in use; the message names the user. */
-#define ESWITCH_MEANWHILE "the eswitch changes its mode"
+#define ESWITCH_MEANWHILE "the eswitch mode changes"
 int eswitch_check_unused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *meanwhile);
-/* The step alone. */
+/* Add only the step itself. */
 void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct steps *steps);
-/* With VFs that are there and stay: their drivers let go of them meanwhile, and their rates come again. */
+/*
+ * For VFs that exist and are kept: they are unbound from their drivers meanwhile, and their rates
+ * are set again afterwards.
+ */
 int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl_eswitch want,
 	struct steps *steps);
 
-/* As op_representor has it: the bridge that it is a port of, or "-", and " down" unless it is up. */
+/*
+ * The state of a representor in the form of op_representor: its bridge or "-", and " down" unless
+ * it is up.
+ */
 int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret);
 
 #endif

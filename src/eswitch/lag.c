@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* VF-LAG: the ports of a card as one for its VFs. A bond of its PFs, and what the driver makes of it. */
+/*
+ * VF-LAG: the VFs of a card use its ports as one. It consists of a bond of the PFs, and its state
+ * in the driver.
+ */
 #include "eswitch/lag.h"
 
 #include <errno.h>
@@ -18,7 +21,7 @@
 
 #define NET "/sys/class/net/"
 #define MASTERS "/sys/class/net/bonding_masters"
-#define MIIMON_MS "100" /* without it a bond does not look whether its ports have a link */
+#define MIIMON_MS "100" /* otherwise a bond does not monitor the links of its ports */
 #define WAIT_MS 100
 #define WAIT_TRIES 300
 
@@ -29,24 +32,24 @@ static int compare_texts(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The words of a text; freed by the caller. NULL: out of memory. */
+/* Split a text into words; freed by the caller. NULL if memory is exhausted. */
 static char **split_lag(const char *text)
 {
-	_strv_ char **words = calloc(1, sizeof(*words));
+	_strv_ char **message = calloc(1, sizeof(*message));
 	size_t count = 0;
 
-	for (const char *at = text; words && *at; at += strspn(at, " ")) {
+	for (const char *at = text; message && *at; at += strspn(at, " ")) {
 		size_t len = strcspn(at, " ");
 
-		if (!array_grow(words, count + 1))
+		if (!array_grow(message, count + 1))
 			return NULL;
-		words[count] = strndup(at, len);
-		if (!words[count])
+		message[count] = strndup(at, len);
+		if (!message[count])
 			return NULL;
-		words[++count] = NULL;
+		message[++count] = NULL;
 		at += len;
 	}
-	return steal(words);
+	return steal(message);
 }
 
 int lag_bond_text(struct vfctl_ctx *ctx, const char *bond, char **ret)
@@ -101,10 +104,10 @@ int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf
 
 /* ---- the bond ---- */
 
-static bool has(char *const *words, const char *word)
+static bool has(char *const *message, const char *word)
 {
-	for (size_t i = 0; words[i]; i++)
-		if (str_eq(words[i], word))
+	for (size_t i = 0; message[i]; i++)
+		if (str_eq(message[i], word))
 			return true;
 	return false;
 }
@@ -122,17 +125,16 @@ static int write_port(struct vfctl_ctx *ctx, const char *bond, char sign, const 
 	_free_ char *path = str_format(NET "%s/bonding/slaves", bond);
 	int r = path ? 0 : ctx_oom(ctx);
 
-	/* bond_enslave() takes no device that is up. */
+	/* bond_enslave() rejects a device that is up. */
 	if (r == 0 && sign == '+')
 		r = netdev_set_up(ctx, port, false);
 	if (r == 0)
 		r = write_signed(ctx, sign, port, path);
-	return r < 0 ? ctx_prefix(ctx, r, sign == '+' ? "make %s a port of %s" : "take %s out of "
-		"%s", port, bond)
+	return r < 0 ? ctx_prefix(ctx, r, sign == '+' ? "add %s to %s" : "remove %s from %s", port, bond)
 		     : 0;
 }
 
-/* Words of "MODE PORT PORT": the ports from 1 on. */
+/* The words of "MODE PORT PORT": ports from 1 on. */
 static int change_ports(struct vfctl_ctx *ctx, const char *bond, char *const *now, char *const *want)
 {
 	bool other_mode = now[0] && !str_eq(now[0], want[0]);
@@ -141,7 +143,7 @@ static int change_ports(struct vfctl_ctx *ctx, const char *bond, char *const *no
 	for (size_t i = 1; now[0] && now[i] && r == 0; i++)
 		if (other_mode || !has(want + 1, now[i]))
 			r = write_port(ctx, bond, '-', now[i]);
-	/* The mode is one of a bond that is down and has no ports. */
+	/* The mode can be changed only while the bond is down and has no ports. */
 	if (r == 0 && other_mode)
 		r = netdev_set_up(ctx, bond, false);
 	if (r == 0 && other_mode)
@@ -169,12 +171,12 @@ static bool is_name(const char *text)
 		!str_eq(text, "..");
 }
 
-static int check_words(struct vfctl_ctx *ctx, const struct op *op, const char *text, char *const *words)
+static int check_text(struct vfctl_ctx *ctx, const struct op *op, const char *text, char *const *message)
 {
-	bool bad = !is_name(op->target) || !words[0];
+	bool bad = !is_name(op->target) || !message[0];
 
-	for (size_t i = 0; words[i]; i++)
-		bad |= !is_name(words[i]);
+	for (size_t i = 0; message[i]; i++)
+		bad |= !is_name(message[i]);
 	return bad ? op_fail_value(ctx, op, text) : 0;
 }
 
@@ -182,7 +184,7 @@ static int write_bond(struct vfctl_ctx *ctx, const struct op *op, const char *te
 {
 	_strv_ char **want = split_lag(text), **had = NULL;
 	_free_ char *now = NULL;
-	int r = want ? check_words(ctx, op, text, want) : ctx_oom(ctx);
+	int r = want ? check_text(ctx, op, text, want) : ctx_oom(ctx);
 
 	if (r == 0)
 		r = lag_bond_text(ctx, op->target, &now);
@@ -209,9 +211,9 @@ static int observe_bond(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 }
 
 OP_WRITTEN(bond, observe_bond, write_bond)
-const struct op_type op_bond = {.name = "bond", OP_CALLS(bond), .volatile_ = true};
+const struct op_type op_bond = {.name = "bond", OP_CALLS(bond), .lost_on_reboot = true};
 
-/* ---- does it look at its ports' links? ---- */
+/* ---- link monitoring of the bond ---- */
 
 static int observe_miimon(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
@@ -236,10 +238,10 @@ static int write_miimon(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return r < 0 || str_eq(now, text) ? r : host_write(ctx, text, NET "%s/bonding/miimon", op->target);
 }
 
-OP_TURNED(miimon, observe_miimon, write_miimon)
-const struct op_type op_miimon = {.name = "bond-miimon", OP_CALLS(miimon), .volatile_ = true};
+OP_APPLY_OR_REVERT(miimon, observe_miimon, write_miimon)
+const struct op_type op_miimon = {.name = "bond-miimon", OP_CALLS(miimon), .lost_on_reboot = true};
 
-/* Not one that asks by ARP: to set the other ends that (bond_option_miimon_set()). */
+/* Not for a bond with ARP monitoring: setting miimon would end that (bond_option_miimon_set()). */
 void lag_add_miimon(struct vfctl_ctx *ctx, const char *bond, struct steps *steps)
 {
 	_free_ char *now = NULL, *arp = NULL;
@@ -247,11 +249,11 @@ void lag_add_miimon(struct vfctl_ctx *ctx, const char *bond, struct steps *steps
 	if (host_try_read(ctx, &now, NET "%s/bonding/miimon", bond) < 0 || !str_eq(now, "0") ||
 		(host_try_read(ctx, &arp, NET "%s/bonding/arp_interval", bond) == 0 && !str_eq(arp, "0")))
 		return;
-	step_add_op(steps, &op_miimon, MIIMON_MS, "0", bond, "%s: let it look at the links of its ports, "
+	step_add_op(steps, &op_miimon, MIIMON_MS, "0", bond, "%s: make it check the links of its ports, "
 		"every " MIIMON_MS " ms (miimon)", bond);
 }
 
-/* ---- what the driver makes of it ---- */
+/* ---- the state in the driver ---- */
 
 static int read_pf(struct vfctl_ctx *ctx, const struct op *op, enum vfctl_lag *ret)
 {
@@ -274,35 +276,35 @@ static int observe_lag(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : op_say(ctx, vfctl_lag_name(state), ret);
 }
 
-/* The driver looks a moment after the bond has changed, and again while it is at something else. */
+/* The driver handles a change of the bond with a delay, and later again if it is busy. */
 static int apply_lag(struct vfctl_ctx *ctx, const struct op *op)
 {
 	enum vfctl_lag state = VFCTL_LAG_UNKNOWN;
 	int r = read_pf(ctx, op, &state);
 
 	for (int i = 0; r == 0 && state == VFCTL_LAG_OFF && i < WAIT_TRIES && !ctx->cancelled; i++) {
-		ctx_doing(ctx, "waiting for the driver to make the ports one for VFs");
+		ctx_progress(ctx, "waiting for the driver to create the VF-LAG");
 		host_sleep_ms(ctx, WAIT_MS);
 		r = read_pf(ctx, op, &state);
 	}
 	if (r == 0 && state == VFCTL_LAG_OFF && ctx->cancelled)
 		return ctx_fail(ctx, -EINTR, "interrupted; rolled back");
 	if (r == 0 && state == VFCTL_LAG_OFF)
-		return ctx_fail(ctx, -ETIMEDOUT, "the bond is there, and the driver has made no VF-LAG "
-			"of it within %d s: dmesg may say why (more than 64 VFs on a port need a newer "
-			"firmware; both ports need the same RoCE state; the bond may "
-			"have no other devices)",
+		return ctx_fail(ctx, -ETIMEDOUT, "the driver did not create a VF-LAG for the bond "
+			"within %d s: dmesg may tell why (more than 64 VFs on a port need a newer "
+			"firmware; both ports need the same RoCE state; the bond must have no other "
+			"members)",
 			WAIT_TRIES * WAIT_MS / 1000);
 	return r;
 }
 
 static int revert_lag(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return 0; /* it went with the bond */
+	return 0; /* it disappeared with the bond */
 }
 
 OP_ONE_BY_ONE(lag, observe_lag, apply_lag, revert_lag)
-const struct op_type op_lag = {.name = "lag", OP_CALLS(lag), .volatile_ = true,
+const struct op_type op_lag = {.name = "lag", OP_CALLS(lag), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
 int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,

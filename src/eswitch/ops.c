@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The mode of a PF's switch, and the bridge that a representor is a port of, as operations. */
+/* Operations: the mode of a PF's switch, and the bridge of a representor. */
 #include <errno.h>
 #include <linux/if.h>
 
@@ -29,25 +29,25 @@ static const char *mode_hint(int error)
 {
 	switch (error) {
 	case -EBUSY:
-		return "; groups of rates must go first (devlink port function rate show), and a reset "
-		       "of the firmware must have ended";
+		return "; remove rate groups first (devlink port function rate show); a firmware reset "
+		       "must not be in progress";
 	case -EPERM:
-		return "; are you root? Cards with Socket Direct do not change it";
+		return "; it needs root; cards with Socket Direct do not support the change";
 	case -EINVAL:
-		return "; is the PF's network device in another network namespace? It must be where "
-		       "its devlink is";
+		return "; the PF's network device must be in the network namespace of its devlink "
+		       "instance";
 	case -EOPNOTSUPP:
-		return "; the driver has no such mode, or something stands in its way: VFs that are "
-		       "there (ice), IPsec offloads or traps (mlx5)";
+		return "; the driver does not support the mode, or existing VFs (ice), IPsec offloads "
+		       "or traps (mlx5) prevent the change";
 	default:
-		return "; dmesg may say why";
+		return "; dmesg may tell why";
 	}
 }
 
 static int check_unused_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_inventory **ret)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
-	char words[256];
+	char message[256];
 	int r = inventory_read_pf(ctx, pf, &inv);
 
 	if (r < 0)
@@ -58,14 +58,14 @@ static int check_unused_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, st
 			return ctx_fail(ctx, -EBUSY, "VF %u of %s is %s, so the eswitch mode stays as it is",
 				inv->pfs[0].vfs[i].index,
 				vfctl_pf_name(&inv->pfs[0], (char[VFCTL_BDF_TEXT]){0}),
-				vf_describe_user(&inv->pfs[0].vfs[i], words, sizeof(words)));
+				vf_describe_user(&inv->pfs[0].vfs[i], message, sizeof(message)));
 	*ret = steal(inv);
 	return 0;
 }
 
 /*
- * A mode takes all that VFs send and get to pieces, and a VF-LAG with it: no guest may have one of this
- * PF, or of the other port.
+ * A change of mode removes everything that VFs use to send and receive, and with it a VF-LAG: no
+ * guest may have a VF of this PF, or of the other port.
  */
 static int check_unused(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
 {
@@ -84,8 +84,8 @@ static int check_mode(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const c
 	int r = eswitch_read(ctx, pf, &now);
 
 	if (r == 0 && !str_eq(vfctl_eswitch_name(now), want))
-		return ctx_fail(ctx, -EIO, "the driver said yes to eswitch mode %s and has %s (dmesg "
-			"may say why)", want, vfctl_eswitch_name(now));
+		return ctx_fail(ctx, -EIO, "the driver accepted eswitch mode %s but reports %s (dmesg "
+			"may tell why)", want, vfctl_eswitch_name(now));
 	return r;
 }
 
@@ -105,7 +105,7 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	r = check_unused(ctx, &pf);
 	if (r < 0)
 		return r;
-	ctx_doing(ctx, "changing the eswitch mode of %s", op->target);
+	ctx_progress(ctx, "changing the eswitch mode of %s", op->target);
 	r = nl_eswitch_write(ctx, &device, eswitch_number(want));
 	if (r < 0)
 		return ctx_append(ctx, r, "%s", mode_hint(r));
@@ -113,7 +113,7 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 }
 
 OP_WRITTEN(eswitch, observe_mode, write_mode)
-const struct op_type op_eswitch = {.name = "eswitch", OP_CALLS(eswitch), .volatile_ = true,
+const struct op_type op_eswitch = {.name = "eswitch", OP_CALLS(eswitch), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
 /* ---- representors ---- */
@@ -122,7 +122,7 @@ const struct op_type op_eswitch = {.name = "eswitch", OP_CALLS(eswitch), .volati
 #define DOWN " down"
 #define WAIT_MS 50
 
-/* The PF of these ops as it is now: representors go and come with VFs and with the mode. */
+/* The present PF of these ops: representors are created and removed with VFs and with the mode. */
 static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inventory)
 {
 	size_t len = strcspn(op->target, "/");
@@ -135,7 +135,7 @@ static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inve
 		ret_inventory);
 }
 
-/* "" it has none. */
+/* "" if it has none. */
 static int find_representor(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf,
 	const char **ret_name)
 {
@@ -157,7 +157,7 @@ int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret)
 	unsigned flags = 0;
 	int r;
 
-	if (!netdev[0]) /* what is not there is in no bridge */
+	if (!netdev[0]) /* a device that does not exist is in no bridge */
 		return op_say(ctx, NO_BRIDGE DOWN, ret);
 	r = host_try_link_name(ctx, &master, "/sys/class/net/%s/master", netdev);
 	if (r < 0 && r != -ENOENT)
@@ -206,8 +206,8 @@ static bool is_unnamed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 }
 
 /*
- * udev gives a device its name when it has just come, and the kernel refused that of one that is up
- * (before 6.2): they are let be until then, for 30 s at most, and found again.
+ * udev renames a new device, and the kernel does not rename a device that is up (before 6.2). So
+ * wait until udev is finished, for at most 30 s, and find the device again.
  */
 static int open_named(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inventory)
 {
@@ -242,7 +242,10 @@ static bool split_text(const char *text, char ret_bridge[16], bool *ret_up)
 	return strchr(ret_bridge, '/') == NULL;
 }
 
-/* The bridge last: whoever comes after a crash here sees that it is not one of its ports. */
+/*
+ * The bridge is set last: after a crash before that, recovery sees that the device is not one of
+ * its ports.
+ */
 static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf, const char *text)
 {
 	int ifindex, master = 0;
@@ -256,7 +259,7 @@ static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vf
 	if (r < 0)
 		return r;
 	none = str_eq(bridge, NO_BRIDGE);
-	if (!name[0]) /* it went with its VF, or with the mode */
+	if (!name[0]) /* it disappeared with its VF, or with the mode */
 		return none ? 0 : fail_none(ctx, op);
 	if (!none)
 		r = read_index(ctx, bridge, &master);
@@ -266,8 +269,8 @@ static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vf
 		r = netdev_set_up(ctx, name, up);
 	if (r == 0)
 		r = nl_link_set_master(ctx, ifindex, master);
-	return r < 0 ? ctx_prefix(ctx, r, none ? "take %s, the representor of VF %s, out of its bridge"
-		: "make %s, the representor of VF %s, a port of a bridge", name, op->target) : 0;
+	return r < 0 ? ctx_prefix(ctx, r, none ? "remove %s, the representor of VF %s, from its bridge"
+		: "add %s, the representor of VF %s, to a bridge", name, op->target) : 0;
 }
 
 static int apply_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
@@ -291,5 +294,6 @@ static int revert_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t coun
 	return r;
 }
 
-const struct op_type op_representor = {.name = "representor", .volatile_ = true, .is_gone = pci_op_is_gone,
+const struct op_type op_representor = {.name = "representor", .lost_on_reboot = true,
+	.is_gone = pci_op_is_gone,
 	.observe = observe_ports, .apply = apply_ports, .revert = revert_ports};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A PF's switch goes into another mode: what must be undone before, and done after, in the order of
- * its driver. What a mode forgets (rates) is given again.
+ * Change the mode of a PF's switch: what must be undone before and done after, in the order that
+ * its driver requires. Settings that the change loses (rates) are set again.
  */
 #include <errno.h>
 
@@ -28,11 +28,11 @@ int eswitch_changes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfctl
 		(want == VFCTL_ESWITCH_LEGACY && pf->eswitch == VFCTL_ESWITCH_NONE))
 		return 0;
 	if (pf->eswitch == VFCTL_ESWITCH_UNKNOWN)
-		return ctx_fail(ctx, -EPERM, "its eswitch mode cannot be read, so it is not known "
-			"whether it is %s; are you root?", vfctl_eswitch_name(want));
+		return ctx_fail(ctx, -EPERM, "its eswitch mode cannot be read, so vfctl cannot tell "
+			"whether it is %s; it needs root", vfctl_eswitch_name(want));
 	if (pf->eswitch == VFCTL_ESWITCH_NONE)
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s has no %s mode%s; take eswitch: out "
-			"of its entry in host.yaml", pf->driver[0] ? pf->driver : "(none)",
+		return ctx_fail(ctx, -EOPNOTSUPP, "driver %s does not support the %s mode%s; remove "
+			"eswitch: from its entry in host.yaml", pf->driver[0] ? pf->driver : "(none)",
 			vfctl_eswitch_name(want),
 			pf->infiniband ? " on an InfiniBand port" : "");
 	return 1;
@@ -58,14 +58,14 @@ void eswitch_add_step(const struct vfctl_pf *pf, enum vfctl_eswitch want, struct
 	add_op(pf, want, steps);
 }
 
-/* ---- VFs that stay ---- */
+/* ---- VFs that are kept ---- */
 
 static bool has_rate(const struct vfctl_vf *vf)
 {
 	return vf->attrs.mask & VFCTL_ATTR_RATE && (vf->attrs.min_rate_mbps || vf->attrs.max_rate_mbps);
 }
 
-/* @after: when the mode is there; else when it has been taken back. */
+/* @after: set them after the mode; otherwise after a roll-back of the mode. */
 static void add_rates(const struct vfctl_pf *pf, bool after, struct steps *steps)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
@@ -79,7 +79,9 @@ static void add_rates(const struct vfctl_pf *pf, bool after, struct steps *steps
 	}
 }
 
-/* Representors go with the mode: taken back, they are ports of their bridges again. */
+/*
+ * Representors disappear with the mode: after a roll-back they become ports of their bridges again.
+ */
 static int add_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct steps *steps)
 {
 	int r = 0;
@@ -128,7 +130,7 @@ int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfc
 		rated += has_rate(&pf->vfs[i]);
 	}
 	if (r == 0 && bound) {
-		step_begin(steps, "%s: unbind %u VF%s while the eswitch changes its mode",
+		step_begin(steps, "%s: unbind %u VF%s for the change of the eswitch mode",
 			vfctl_pf_name(pf, name), bound, bound == 1 ? "" : "s");
 		r = add_drivers(ctx, pf, false, steps);
 	}
@@ -139,7 +141,7 @@ int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfc
 		add_rates(pf, false, steps);
 	add_op(pf, want, steps);
 	if (r == 0 && rated) {
-		step_begin(steps, "%s: give %u VF%s the rates again", vfctl_pf_name(pf, name), rated,
+		step_begin(steps, "%s: restore the rates of %u VF%s", vfctl_pf_name(pf, name), rated,
 			rated == 1 ? "" : "s");
 		add_rates(pf, true, steps);
 	}

@@ -13,8 +13,8 @@
 /* ---- lines of vfctl 0.1 ---- */
 
 /*
- * A line of a list's entry ("vfs[2].pf") or of a mapping ("xml.iommu") stands below the line before it when
- * both begin alike. Returns its own key.
+ * A line of a list's entry ("vfs[2].pf") or of a mapping ("xml.iommu") belongs below the line
+ * before it if both begin alike. Returns its own key.
  */
 static const char *put_place(struct buf *out, const char *line, const char *before, const char *equals)
 {
@@ -38,7 +38,7 @@ static void put_line(struct buf *out, const char *line, size_t len, const char *
 	out->failed |= !name || !value;
 	if (out->failed)
 		return;
-	/* Of the texts only this one may have several lines. */
+	/* Only this text may have several lines. */
 	for (char *at = value; str_eq(name, "description") && (at = strstr(at, "\\n")); at++) {
 		*at = '\n';
 		memmove(at + 1, at + 2, strlen(at + 2) + 1);
@@ -49,7 +49,7 @@ static void put_line(struct buf *out, const char *line, size_t len, const char *
 	buf_puts(out, "\n");
 }
 
-/* As YAML. Nothing is checked: the reader refuses what is not a guest. */
+/* Convert to YAML. Nothing is checked: the reader rejects what is not a guest. */
 static char *convert_lines(const char *lines, uint64_t *ret_template_hash)
 {
 	static const char template[] = "template text=";
@@ -84,7 +84,7 @@ int guest_spec_parse(struct vfctl_ctx *ctx, const char *text, struct vfctl_guest
 		(*ret)->template_hash = template_hash;
 	if (r == 0 || r == -ENOMEM)
 		return r;
-	/* It is not a mistake of the user who runs the command. */
+	/* The user who runs the command did not cause this. */
 	why = steal(ctx->error);
 	return ctx_fail(ctx, -EBADMSG, "%s", why ? why : "its metadata is not a valid guest");
 }

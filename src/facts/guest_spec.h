@@ -6,20 +6,20 @@
 #include "core/guest.h"
 
 /*
- * A guest's file in the metadata of its domain: as JSON, which the tables read that read the file. An
+ * A guest's file in the metadata of its domain, as JSON, which the reader of files reads. An
  * administrator, or another program, may have edited it.
  */
 
 /*
  * Read it from the domain XML @xml.
- * @param ret  NULL: the metadata has none; the guest is from no file.
+ * @param ret  NULL: the metadata has none, because the guest does not come from a file.
  * @return 0; -EBADMSG it is not a valid guest; -EINVAL @xml is not a domain; -ENOMEM.
  */
 int guest_spec_read(struct vfctl_ctx *ctx, const char *xml, struct vfctl_guest **ret);
-/* The same of the text of the element, which may be lines "vfs[0].vlan=8" of vfctl 0.1. */
+/* Read the text of the element, which may consist of lines "vfs[0].vlan=8" of vfctl 0.1. */
 int guest_spec_parse(struct vfctl_ctx *ctx, const char *text, struct vfctl_guest **ret);
 
-/* Write the file of @guest, which has one, into the metadata. @ret_xml: the whole domain. */
+/* Write the file of @guest, which must have one, into the metadata. @ret_xml: the whole domain. */
 int guest_spec_write(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_guest *guest,
 	char **ret_xml);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* host.yaml: found, read, and what it says to run after a change. */
+/* host.yaml: find and read it, and run its after-change command. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 
 static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
 {
-	return ctx_mistake(ctx, error, "read %s: %s", path,
-		error == -EMEDIUMTYPE ? "it is not a plain file" : strerror(-error));
+	return ctx_usage_error(ctx, error, "read %s: %s", path,
+		error == -EMEDIUMTYPE ? "it is not a regular file" : strerror(-error));
 }
 
-/* A file that the operator named, on the machine this runs on. */
+/* A local file that the administrator named. */
 static int read_named(struct vfctl_ctx *ctx, const char *path, char **ret)
 {
 	_free_ char *text = NULL;
@@ -24,10 +24,10 @@ static int read_named(struct vfctl_ctx *ctx, const char *path, char **ret)
 	int r = vfctl_file_read(ctx, path, VFCTL_HOST_FILE_MAX, &text, &len);
 
 	if (r < 0)
-		return ctx_blame(ctx, r);
-	/* A NUL must not cut the text short unseen. */
+		return ctx_mark_usage_error(ctx, r);
+	/* A NUL must not truncate the text without an error. */
 	if (strlen(text) != len)
-		return ctx_mistake(ctx, -EILSEQ, "%s: it is no text", path);
+		return ctx_usage_error(ctx, -EILSEQ, "%s: it is not text", path);
 	*ret = steal(text);
 	return 0;
 }
@@ -42,7 +42,7 @@ static int read_text(struct vfctl_ctx *ctx, const char *path, char **ret)
 	return r < 0 && r != -ENOENT ? fail_read(ctx, VFCTL_HOST_SPEC_PATH, r) : r;
 }
 
-/* The kernel's name for it, which is also what a capture holds. */
+/* The kernel's hostname, which a capture contains too. */
 static void name_host(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
 {
 	_free_ char *name = NULL;
@@ -78,7 +78,7 @@ static int is_yaml(const struct dirent *entry)
 	return entry->d_name[0] != '.' && len > 5 && str_eq(entry->d_name + len - 5, ".yaml");
 }
 
-/* By the bytes of their names, whatever the locale is. */
+/* In the order of their bytes, whatever the locale is. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
@@ -106,7 +106,7 @@ static int read_directory(struct vfctl_ctx *ctx, const char *dir, struct vfctl_h
 	if (count < 0)
 		return fail_read(ctx, dir, -errno);
 	if (count > FILES_MAX)
-		r = ctx_mistake(ctx, -E2BIG, "%s: it has %d files *.yaml, more than %d; join some", dir,
+		r = ctx_usage_error(ctx, -E2BIG, "%s: it has %d files *.yaml, more than %d; join some", dir,
 			count, FILES_MAX);
 	for (int i = 0; i < count; i++) {
 		if (r == 0)
@@ -115,12 +115,12 @@ static int read_directory(struct vfctl_ctx *ctx, const char *dir, struct vfctl_h
 	}
 	free(entries);
 	if (r == 0 && !count)
-		r = ctx_mistake(ctx, -ENOENT, "%s: no file *.yaml is in this directory; is it the right "
+		r = ctx_usage_error(ctx, -ENOENT, "%s: no file *.yaml is in this directory; is it the right "
 			"one?", dir);
 	return r < 0 ? r : vfctl_host_spec_parse_files(ctx, files.v, files.count, ret);
 }
 
-/* ---- either ---- */
+/* ---- a file or a directory ---- */
 
 static int read_spec(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_spec **ret)
 {
@@ -151,7 +151,7 @@ static bool add_source(char **sources, size_t *io_count, char *path)
 	return path;
 }
 
-/* For whoever asks who may write them. */
+/* Names the sources of an error message for users who need to know who may write these files. */
 static int name_sources(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_spec *spec)
 {
 	struct dirent **entries = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* host.yaml and the PFs it names, to pools that are ready. */
+/* Read host.yaml and the PFs that it names, and open the pools. */
 
 #include "base/ctx.h"
 #include "sriov/inventory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What guests are placed and defined with, opened by one call. */
+/* Open everything that placing and defining guests needs, with one call. */
 #include "core/session.h"
 
 #include "base/ctx.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What operators do to the fleet: orphans, reclaim, publish. */
+/* Administration of the fleet: orphans, reclaim, publish. */
 #include <errno.h>
 
 #include "base/idrange.h"
 #include "fleet/fleet.h"
 #include "fleet/store.h"
 
-/* A value is never free at once: the host that had it may be alive after all. */
+/* A reclaimed value is never free at once: the host that had it may still be running. */
 #define RECLAIM_REST_S 600
 
-/* ---- which hosts are there ---- */
+/* ---- which hosts report ---- */
 
 #define PRESENT "v1/host/"
 
@@ -29,7 +29,7 @@ static bool is_there(const struct etcd_answer *hosts, const char *host)
 	return false;
 }
 
-/* What rests or is quarantined needs no host. */
+/* A value that is in its cooldown or quarantined needs no host. */
 static bool needs_host(const struct vfctl_id *id)
 {
 	return id->state == VFCTL_ID_LEASED || id->state == VFCTL_ID_BLOCK;
@@ -87,8 +87,8 @@ static int check_gone(struct fleet *f, const char *host, bool force)
 
 	if (force || r < 0 || !is_there(&hosts, host))
 		return r;
-	return ctx_fail(f->base.ctx, -EBUSY, "host %s is there, its guests may use what it has; "
-		"release it on that host. If it is dead but not counted as gone yet (etcd.ttl): "
+	return ctx_fail(f->base.ctx, -EBUSY, "host %s is alive, and its guests may use the values; "
+		"release them on that host. If it is dead but not yet counted as gone (etcd.ttl), use "
 		"--force", host);
 }
 
@@ -103,7 +103,7 @@ static int rest_it(struct fleet *f, const struct fleet_seen *seen, struct vfctl_
 		: RECLAIM_REST_S);
 	r = fleet_replace(f, seen, io);
 	if (r == 0)
-		return ctx_fail(f->base.ctx, -EAGAIN, "the value changed meanwhile; look again");
+		return ctx_fail(f->base.ctx, -EAGAIN, "the value changed meanwhile; repeat the command");
 	return r < 0 ? r : 0;
 }
 
@@ -119,7 +119,7 @@ int id_etcd_reclaim(struct id_store *s, enum vfctl_id_kind kind, uint64_t value,
 	if (r == 0)
 		r = fleet_look(f, kind, value, &seen);
 	if (r == 0 && !seen.there)
-		r = ctx_fail(s->ctx, -ENOENT, "nobody has %s", vfctl_id_format(kind, value, text));
+		r = ctx_fail(s->ctx, -ENOENT, "%s has no owner", vfctl_id_format(kind, value, text));
 	if (r == 0)
 		r = check_gone(f, seen.id.owner.host, force);
 	if (r < 0)
@@ -159,8 +159,8 @@ int id_etcd_forget_host(struct id_store *s, const char *host, bool force)
 	if (r == 0)
 		r = fleet_walk_all(f, 0, is_of_host, &search);
 	if (r == 1)
-		r = ctx_fail(f->base.ctx, -ENOTEMPTY, "host %s has %s, perhaps more; reclaim that "
-			"first", host, vfctl_id_format(search.found.kind, search.found.value,
+		r = ctx_fail(f->base.ctx, -ENOTEMPTY, "host %s still has %s, and perhaps more values; "
+			"reclaim them first", host, vfctl_id_format(search.found.kind, search.found.value,
 				text));
 	if (r < 0)
 		return r;
@@ -204,7 +204,7 @@ static int check_holds_all(struct fleet *f, const struct vfctl_id_pool *pool)
 	return r;
 }
 
-/* 1: it was changed, or would be. */
+/* 1: the definition was changed, or would be. */
 static int publish_pool(struct fleet *f, const struct vfctl_id_pool *pool, bool dry_run)
 {
 	_free_ char *text = fleet_pool_text(pool);
@@ -228,7 +228,8 @@ static int publish_pool(struct fleet *f, const struct vfctl_id_pool *pool, bool 
 		return r < 0 ? r : 1;
 	etcd_begin(f->etcd);
 	r = fleet_put_if(f, key, kv ? kv->modified : 0, text);
-	return r ? r : ctx_fail(f->base.ctx, -EAGAIN, "another host publishes pool %s too",
+	return r ? r : ctx_fail(f->base.ctx, -EAGAIN, "another host publishes pool %s at the same time; "
+		"repeat the command",
 		pool->name);
 }
 

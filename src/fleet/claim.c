@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One certain value changes hands. Each change compares the revisions of what was looked
- * at; when they have moved on, it looks and decides again.
+ * Change the owner of one given value. Each change compares the revisions of the records that it
+ * read; if they have changed meanwhile, it reads them and decides again.
  */
 #include <errno.h>
 
@@ -35,7 +35,7 @@ int fleet_lease(struct fleet *f, const struct vfctl_id_pool *pool,
 		.last = fleet_id_key(id->kind, l->last, last)});
 	r = fleet_change(f, &t, pool, a);
 	if (r < 0 && !a->results && etcd_unsure(f->etcd) && !l->had)
-		mirror_doubt(f, id);
+		unread_note(f, id);
 	return r;
 }
 
@@ -43,20 +43,20 @@ int fleet_owner_value(struct fleet *f, const struct etcd_kv *owner, uint64_t *re
 {
 	if (fleet_value_read(owner->value, ret_value))
 		return 0;
-	return ctx_fail(f->base.ctx, -EBADMSG, "%s in etcd holds no value; remove it", owner->key);
+	return ctx_fail(f->base.ctx, -EBADMSG, "%s in etcd has no valid record; remove it", owner->key);
 }
 
 /* ---- claim ---- */
 
 struct claim {
 	struct fleet *f;
-	const struct vfctl_id_pool *pool; /* whose definition is guarded; NULL */
+	const struct vfctl_id_pool *pool; /* the pool whose definition is guarded; or NULL */
 	struct vfctl_id id;
 	struct fleet_seen seen; /* the value's record */
-	int64_t owner_revision; /* of the owner's key; 0 there is none */
+	int64_t owner_revision; /* of the owner's key; 0 if there is none */
 };
 
-/* What it is now: may it be ours? 0 try so; 1 it is ours as it is; -EEXIST. */
+/* Decide by the present record: 0: try to lease it; 1: the owner has it already; -EEXIST. */
 static int decide(struct claim *c, struct vfctl_id *ret_holder)
 {
 	const struct vfctl_id_owner *o = &c->id.owner;
@@ -85,12 +85,12 @@ static int fail_has_other(struct claim *c, uint64_t value, struct vfctl_id *ret_
 	char text[VFCTL_ID_TEXT];
 
 	*ret_holder = (struct vfctl_id){.value = 0};
-	return ctx_fail(c->f->base.ctx, -EEXIST, "%s of %s has %s already; release that first",
+	return ctx_fail(c->f->base.ctx, -EEXIST, "%s of %s already has %s; release that first",
 		o->device, o->domain_name[0] ? o->domain_name : o->domain_uuid[0]
 		? o->domain_uuid : o->host, vfctl_id_format(c->id.kind, value, text));
 }
 
-/* 1 done, 0 look again. */
+/* 1: done; 0: read the records again. */
 static int try_claim(struct claim *c, struct vfctl_id *ret_holder)
 {
 	const struct fleet_lease lease = {.id = &c->id, .revision = c->seen.revision,
@@ -134,7 +134,7 @@ int fleet_claim(struct fleet *f, struct vfctl_id *io, struct vfctl_id *ret_holde
 		r = try_claim(&c, ret_holder);
 	if (r == 0) {
 		ret_holder->value = 0;
-		return ctx_fail(f->base.ctx, -EAGAIN, "the value changes all the time; try again");
+		return ctx_fail(f->base.ctx, -EAGAIN, "other hosts keep changing the value; try again");
 	}
 	if (r == 1)
 		r = mirror_put(f, &c.id);
@@ -145,7 +145,7 @@ int fleet_claim(struct fleet *f, struct vfctl_id *io, struct vfctl_id *ret_holde
 
 /* ---- replace ---- */
 
-/* A leased value's owner key was written with its record, and goes with it. */
+/* The owner key of a leased value was written with its record, and is removed with it. */
 static void write_replace(struct etcd_txn *t, const struct fleet_seen *seen, const char *record)
 {
 	char key[FLEET_KEY], owner[FLEET_KEY];
@@ -179,7 +179,10 @@ int fleet_replace(struct fleet *f, const struct fleet_seen *seen,
 		if (r != 0)
 			return r;
 		is = etcd_first(&a.results[0]);
-		/* It is so already: our own work, of a try whose answer was lost. */
+		/*
+		 * The record is already as wanted: it was written by an earlier attempt whose
+		 * answer was lost.
+		 */
 		if (is ? record && str_eq(is->value, record) : !record)
 			return 1;
 		if ((is ? is->modified : 0) != seen->revision)
@@ -203,7 +206,7 @@ static bool may_release(const struct fleet *f, const struct vfctl_id *id,
 		fleet_is_mine(f, id) && fleet_owns(id, owner));
 }
 
-/* 1 done; 0 it changed meanwhile. */
+/* 1: done; 0: the record changed meanwhile. */
 static int release_seen(struct fleet *f, const struct fleet_seen *seen,
 	const struct vfctl_id_owner *owner, int64_t until)
 {
@@ -213,11 +216,11 @@ static int release_seen(struct fleet *f, const struct fleet_seen *seen,
 
 	if (!seen->there) {
 		mirror_drop(f, now.kind, now.value);
-		return ctx_fail(f->base.ctx, -ENOENT, "nobody has it");
+		return ctx_fail(f->base.ctx, -ENOENT, "it has no owner");
 	}
 	if (now.state != VFCTL_ID_RESTING) {
 		if (!may_release(f, &now, owner))
-			return ctx_fail(f->base.ctx, -EPERM, "it is another's");
+			return ctx_fail(f->base.ctx, -EPERM, "it belongs to another owner");
 		now.state = VFCTL_ID_RESTING;
 		now.since = fleet_now(f);
 		now.until = until;
@@ -231,7 +234,7 @@ static int release_seen(struct fleet *f, const struct fleet_seen *seen,
 	return r < 0 ? -EIO : 1;
 }
 
-/* A lease of ours that etcd has as somebody else's: forgotten here, left alone there. */
+/* A lease of this host that etcd assigns to another owner: delete it here, and keep it in etcd. */
 static int release_conflict(struct fleet *f, enum vfctl_id_kind kind, uint64_t value)
 {
 	struct vfctl_id row;
@@ -258,6 +261,6 @@ int fleet_release(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 			r = forgotten ? forgotten : r;
 		}
 	}
-	return r < 0 ? r : r == 1 ? 0 : ctx_fail(f->base.ctx, -EAGAIN, "the value changes all "
-		"the time; try again");
+	return r < 0 ? r : r == 1 ? 0 : ctx_fail(f->base.ctx, -EAGAIN, "other hosts keep changing the "
+		"value; try again");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The connection: one curl handle, which keeps a connection to each endpoint alive; which
- * endpoint is asked, how often, and for how long.
+ * The connection: one curl handle, which keeps a connection to each endpoint alive; which endpoint
+ * gets a request, how often, and with which time limit.
  */
 #include "fleet/etcd.h"
 
@@ -35,9 +35,9 @@ DL_SYMBOLS(symbols, SYMBOLS);
 
 struct endpoint {
 	const char *url;
-	/* Of the call under way: */
-	char words[ENDPOINT_WORDS]; /* "" not tried */
-	bool refused; /* no connection at all */
+	/* State of the call in progress. */
+	char message[ENDPOINT_WORDS]; /* "" if it was not tried */
+	bool refused; /* the connection was refused */
 	int error;
 };
 
@@ -52,7 +52,7 @@ struct etcd {
 	int64_t deadline; /* CLOCK_MONOTONIC, ms */
 	bool unsure;
 	struct buf answer;
-	char curl_words[CURL_ERROR_SIZE];
+	char curl_text[CURL_ERROR_SIZE];
 };
 
 static int64_t now_ms(void)
@@ -91,7 +91,7 @@ static void set_tls(struct etcd *c)
 	sym_curl_easy_setopt(c->curl, CURLOPT_SSL_VERIFYHOST, 2L);
 	if (s->ca) {
 		sym_curl_easy_setopt(c->curl, CURLOPT_CAINFO, s->ca);
-		/* Else the system's authorities would count as well. */
+		/* Otherwise the system's authorities would be trusted too. */
 		sym_curl_easy_setopt(c->curl, CURLOPT_CAPATH, NULL);
 	}
 	if (s->cert) {
@@ -108,17 +108,17 @@ static void set_protocols(CURL *curl)
 	sym_curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 #if LIBCURL_VERSION_NUM >= 0x075700
-	/* Else a name server that does not answer would hold us past the deadline. */
+	/* Otherwise a name server that does not answer would block past the deadline. */
 	sym_curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
 #endif
-	sym_curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* not the environment's */
+	sym_curl_easy_setopt(curl, CURLOPT_PROXY, ""); /* ignore the environment's proxy */
 	sym_curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
 	sym_curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
-	/* One request at a time: HTTP/2 would only cost its frames. */
+	/* There is one request at a time: HTTP/2 would only add its frames. */
 	sym_curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 }
 
-/* Made anew when the token changes. */
+/* Set again when the token changes. */
 static int set_headers(struct etcd *c)
 {
 	_free_ char *auth = c->token ? str_format("Authorization: %s", c->token) : NULL;
@@ -146,7 +146,7 @@ static void global_init(void)
 	sym_curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-/* At the first request, so that a host that needs none does not load curl. */
+/* Created at the first request, so that a host without requests does not load curl. */
 static int make_handle(struct etcd *c)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -165,38 +165,38 @@ static int make_handle(struct etcd *c)
 	set_tls(c);
 	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, receive_etcd);
 	sym_curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, c);
-	sym_curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->curl_words);
+	sym_curl_easy_setopt(c->curl, CURLOPT_ERRORBUFFER, c->curl_text);
 	sym_curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, is_cancelled);
 	sym_curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, c);
 	sym_curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L);
 	return set_headers(c);
 }
 
-/* ---- one try ---- */
+/* ---- one attempt ---- */
 
 struct request {
 	const char *path;
 	const char *body;
 	size_t len;
-	bool changes; /* its outcome matters: see etcd_unsure() */
-	/* What the answer holds, one of these: */
+	bool changes; /* it changes something, so its outcome matters: see etcd_unsure() */
+	/* The expected contents of the answer, one of these: */
 	const struct etcd_txn *txn;
-	struct etcd_answer *answer; /* of @txn */
+	struct etcd_answer *answer; /* the answer to @txn */
 	int64_t *lease, *ttl_s;
 	char **token;
 };
 
 /*
- * A server that refuses our certificate, or misses one, says so only after the handshake
- * (TLS 1.3): curl then fails to receive, or to send when the connection is closed already.
+ * A server that rejects the certificate, or requires one, reports this only after the handshake
+ * (TLS 1.3). curl then fails to receive, or to send if the connection is already closed.
  */
 static enum etcd_verdict broken_off(const struct etcd *c, struct endpoint *e)
 {
 	if (!str_starts(e->url, "https:"))
 		return ETCD_UNSURE;
-	snprintf(e->words, sizeof(e->words), "%.100s; does it want a certificate? Look at cert "
-		"and key in host.yaml", c->curl_words);
-	if (!strstr(c->curl_words, "alert"))
+	snprintf(e->message, sizeof(e->message), "%.100s; if etcd requires a certificate, set cert and "
+		"key in host.yaml", c->curl_text);
+	if (!strstr(c->curl_text, "alert"))
 		return ETCD_UNSURE;
 	e->error = -EACCES;
 	return ETCD_OTHER;
@@ -204,9 +204,9 @@ static enum etcd_verdict broken_off(const struct etcd *c, struct endpoint *e)
 
 static enum etcd_verdict no_answer(struct etcd *c, struct endpoint *e, CURLcode code)
 {
-	const char *words = c->curl_words[0] ? c->curl_words : sym_curl_easy_strerror(code);
+	const char *message = c->curl_text[0] ? c->curl_text : sym_curl_easy_strerror(code);
 
-	snprintf(e->words, sizeof(e->words), "%.180s", words);
+	snprintf(e->message, sizeof(e->message), "%.180s", message);
 	e->error = -EHOSTUNREACH;
 	e->refused = false;
 	switch (code) {
@@ -220,12 +220,12 @@ static enum etcd_verdict no_answer(struct etcd *c, struct endpoint *e, CURLcode 
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_CIPHER:
 	case CURLE_SSL_ISSUER_ERROR:
-		snprintf(e->words, sizeof(e->words), "%.120s; look at ca, cert and key in "
-			"host.yaml", words);
+		snprintf(e->message, sizeof(e->message), "%.120s; check ca, cert and key in "
+			"host.yaml", message);
 		e->error = -EACCES;
 		return ETCD_OTHER;
 	case CURLE_WRITE_ERROR:
-		snprintf(e->words, sizeof(e->words), "an answer of over %u MiB",
+		snprintf(e->message, sizeof(e->message), "the answer exceeds %u MiB",
 			ANSWER_MAX >> 20);
 		/* fall through */
 	case CURLE_UNSUPPORTED_PROTOCOL:
@@ -240,7 +240,7 @@ static enum etcd_verdict no_answer(struct etcd *c, struct endpoint *e, CURLcode 
 	}
 }
 
-/* What is no answer of etcd's is tried elsewhere. */
+/* If the answer does not come from etcd, the next endpoint is tried. */
 static enum etcd_verdict read_answer(struct etcd *c, struct endpoint *e,
 	const struct request *q)
 {
@@ -256,7 +256,7 @@ static enum etcd_verdict read_answer(struct etcd *c, struct endpoint *e,
 		e->error = etcd_answer_lease(c->ctx, text, len, q->lease, q->ttl_s);
 	if (e->error != -EBADMSG)
 		return ETCD_FINAL;
-	snprintf(e->words, sizeof(e->words), "%.190s", vfctl_ctx_error(c->ctx));
+	snprintf(e->message, sizeof(e->message), "%.190s", vfctl_ctx_error(c->ctx));
 	return ETCD_UNSURE;
 }
 
@@ -266,8 +266,8 @@ static int64_t remaining(const struct etcd *c)
 }
 
 /*
- * Another endpoint must get its turn before the deadline: one that is stopped takes our
- * connection and never answers.
+ * The time limit of one attempt. Another endpoint must be tried before the deadline: a stopped one
+ * accepts the connection and never answers.
  */
 static long try_ms(const struct etcd *c)
 {
@@ -287,9 +287,9 @@ static enum etcd_verdict ask_etcd(struct etcd *c, struct endpoint *e, const stru
 	e->error = -ENOMEM;
 	if (!url)
 		return ETCD_FINAL;
-	c->curl_words[0] = '\0';
+	c->curl_text[0] = '\0';
 	buf_reset(&c->answer);
-	buf_puts(&c->answer, ""); /* there is data, be it none */
+	buf_puts(&c->answer, ""); /* there is an answer, even if it is empty */
 	sym_curl_easy_setopt(c->curl, CURLOPT_URL, url);
 	sym_curl_easy_setopt(c->curl, CURLOPT_POSTFIELDS, q->body);
 	sym_curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)q->len);
@@ -303,12 +303,12 @@ static enum etcd_verdict ask_etcd(struct etcd *c, struct endpoint *e, const stru
 	sym_curl_easy_getinfo(c->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (status == 200)
 		return read_answer(c, e, q);
-	return etcd_answer_refusal(status, c->answer.data, c->answer.len, e->words, &e->error);
+	return etcd_answer_refusal(status, c->answer.data, c->answer.len, e->message, &e->error);
 }
 
 /* ---- user and password ---- */
 
-/* Here and now, on this endpoint: the tries are for the caller. */
+/* Log in on this endpoint, in a single attempt: the caller retries. */
 static enum etcd_verdict log_in(struct etcd *c, struct endpoint *e)
 {
 	_buf_ struct buf body = {0};
@@ -318,7 +318,7 @@ static enum etcd_verdict log_in(struct etcd *c, struct endpoint *e)
 	e->error = etcd_login_write(c->ctx, c->spec, &body);
 	if (e->error < 0)
 		return ETCD_FINAL;
-	free(steal(c->token)); /* an old one would be refused */
+	free(steal(c->token)); /* an old token would be rejected */
 	e->error = set_headers(c);
 	if (e->error < 0)
 		return ETCD_FINAL;
@@ -336,7 +336,7 @@ static enum etcd_verdict try_endpoint(struct etcd *c, struct endpoint *e,
 {
 	enum etcd_verdict v;
 
-	e->words[0] = '\0';
+	e->message[0] = '\0';
 	for (int logins = 0;; logins++) {
 		if (c->spec->user && !c->token) {
 			v = log_in(c, e);
@@ -346,7 +346,7 @@ static enum etcd_verdict try_endpoint(struct etcd *c, struct endpoint *e,
 		v = ask_etcd(c, e, q);
 		if (v != ETCD_LOGIN)
 			break;
-		/* Tokens end after five minutes, or with their member. */
+		/* A token expires after five minutes, or with the member that issued it. */
 		if (!c->spec->user || logins)
 			return ETCD_FINAL;
 		free(steal(c->token));
@@ -356,44 +356,44 @@ static enum etcd_verdict try_endpoint(struct etcd *c, struct endpoint *e,
 	return v;
 }
 
-/* ---- all tries ---- */
+/* ---- all attempts ---- */
 
-/* What each endpoint said last; which error tells most. */
+/* Reports the last error of each endpoint; returns the most informative one. */
 static int fail_all(struct etcd *c)
 {
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 	int error = 0;
 
 	for (size_t i = 0; i < c->count; i++) {
 		const struct endpoint *e = &c->endpoints[i];
 
-		if (!e->words[0])
+		if (!e->message[0])
 			continue;
-		buf_printf(&words, "%s%s: %s", words.len ? "; " : "", e->url, e->words);
+		buf_printf(&message, "%s%s: %s", message.len ? "; " : "", e->url, e->message);
 		if (!error || error == -EHOSTUNREACH)
 			error = e->error;
 	}
-	if (words.failed)
+	if (message.failed)
 		return ctx_oom(c->ctx);
 	if ((!error || error == -EHOSTUNREACH) && remaining(c) <= 0)
 		error = -ETIMEDOUT;
 	return ctx_fail(c->ctx, error ? error : -ETIMEDOUT, "etcd did not answer%s: %s",
-		remaining(c) <= 0 ? " in time" : "", words.len ? words.data : "no time left");
+		remaining(c) <= 0 ? " in time" : "", message.len ? message.data : "no time left");
 }
 
 static int fail_one(struct etcd *c, const struct endpoint *e)
 {
 	if (e->error == -ENOMEM)
 		return ctx_oom(c->ctx);
-	if (!e->words[0]) /* said already */
+	if (!e->message[0]) /* already in the message */
 		return e->error;
-	return ctx_fail(c->ctx, e->error, "etcd at %s: %s", e->url, e->words);
+	return ctx_fail(c->ctx, e->error, "etcd at %s: %s", e->url, e->message);
 }
 
 /*
- * Is another round of any use? What an endpoint answers wrongly it will answer wrongly
- * again. One that refuses connections may be starting; but a host whose etcd is down
- * should not make its guests wait for all of the deadline.
+ * Whether another round is useful. A wrong answer of an endpoint stays wrong. An endpoint that
+ * refuses connections may be starting; but if etcd is down on this host, guests should not wait for
+ * the whole deadline.
  */
 static bool worth_it(const struct etcd *c)
 {
@@ -420,7 +420,10 @@ static void pause_ms(const struct etcd *c, int64_t ms)
 		nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-/* Each endpoint once, from the good one on: 0 or a failure for good; 1 none has answered. */
+/*
+ * Try each endpoint once, beginning with the last good one: 0 or a final failure; 1 if none has
+ * answered.
+ */
 static int round_of(struct etcd *c, const struct request *q)
 {
 	for (size_t i = 0, first = c->good; i < c->count && remaining(c) > 0; i++) {
@@ -432,7 +435,7 @@ static int round_of(struct etcd *c, const struct request *q)
 			c->good = at;
 			return e->error < 0 ? fail_one(c, e) : 0;
 		}
-		log_debug(c->ctx, "etcd at %s: %s", e->url, e->words);
+		log_debug(c->ctx, "etcd at %s: %s", e->url, e->message);
 		if (c->ctx->cancelled)
 			return ctx_fail(c->ctx, -ECANCELED, "cancelled while waiting for etcd");
 	}
@@ -448,7 +451,7 @@ static int post(struct etcd *c, const struct request *q)
 		return r;
 	c->unsure = false;
 	for (size_t i = 0; i < c->count; i++) {
-		c->endpoints[i].words[0] = '\0';
+		c->endpoints[i].message[0] = '\0';
 		c->endpoints[i].error = 0;
 	}
 	while (remaining(c) > 0) {
@@ -480,7 +483,7 @@ int etcd_commit(struct etcd *c, struct etcd_txn *t, struct etcd_answer *ret_answ
 	buf_puts(&body, "]}");
 	if (body.failed || t->compare.failed || then->failed || or_else->failed)
 		return ctx_oom(c->ctx);
-	q.changes = t->compare.len > 0; /* one without only looks */
+	q.changes = t->compare.len > 0; /* a transaction without compares only reads */
 	q.body = body.data;
 	q.len = body.len;
 	return post(c, &q);
@@ -503,7 +506,7 @@ int etcd_lease_grant(struct etcd *c, uint32_t ttl_s, int64_t *ret_lease)
 	int r = lease_call(c, "/v3/lease/grant", "TTL", ttl_s, &lease, &ttl);
 
 	if (r == 0 && !lease)
-		r = ctx_fail(c->ctx, -EBADMSG, "etcd granted a lease without a number");
+		r = ctx_fail(c->ctx, -EBADMSG, "etcd granted a lease without an ID");
 	if (r == 0)
 		*ret_lease = lease;
 	return r;
@@ -515,7 +518,7 @@ int etcd_lease_renew(struct etcd *c, int64_t lease, int64_t *ret_ttl_s)
 	int r = lease_call(c, "/v3/lease/keepalive", "ID", lease, &lease, &ttl);
 
 	if (r == 0 && ttl <= 0)
-		r = ctx_fail(c->ctx, -ENOENT, "the lease is over");
+		r = ctx_fail(c->ctx, -ENOENT, "the lease has expired");
 	if (r == 0)
 		*ret_ttl_s = ttl;
 	return r;

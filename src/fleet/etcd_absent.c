@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* In place of etcd.c in a build without libcurl: no store can be opened, so nothing else is called. */
+/*
+ * Used instead of etcd.c in a build without libcurl: no store can be opened, so nothing else is
+ * called.
+ */
 #include <errno.h>
 
 #include "fleet/etcd.h"

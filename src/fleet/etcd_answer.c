@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What comes back. The gateway leaves out what is false, 0 or empty (protobuf's JSON), so
- * that most members may be absent; one that is there must be of its type.
+ * Answers of etcd. The gateway leaves out members that are false, 0 or empty (protobuf's JSON), so
+ * most members may be absent; a member that is present must have its type.
  */
 #include "fleet/etcd.h"
 
@@ -14,8 +14,8 @@
 
 static int fail_form(struct vfctl_ctx *ctx, const char *what)
 {
-	return ctx_fail(ctx, -EBADMSG, "etcd's answer is none: %s; is it etcd 3.4 or newer at "
-		"that address, with its gRPC gateway on?", what);
+	return ctx_fail(ctx, -EBADMSG, "the answer is not one of etcd: %s; vfctl needs etcd 3.4 or "
+		"newer with its gRPC gateway at that address", what);
 }
 
 static void clear_result(struct etcd_result *result)
@@ -45,7 +45,7 @@ static int read_bytes(struct vfctl_ctx *ctx, const struct json *value, char **re
 		"base64") : 0;
 }
 
-/* The key without the prefix, which it must have. */
+/* Read a key and remove the prefix, which it must have. */
 static int read_key(struct vfctl_ctx *ctx, const char *prefix, const struct json *value,
 	char **ret_key)
 {
@@ -71,7 +71,7 @@ static int read_kv(struct vfctl_ctx *ctx, const char *prefix, const struct json 
 		r = read_bytes(ctx, json_member(value, "value"), &kv->value, &kv->value_len);
 	if (r == 0 && (json_number(json_member(value, "mod_revision"), &kv->modified) < 0 ||
 			json_number(json_member(value, "lease"), &kv->lease) < 0))
-		r = fail_form(ctx, "a revision is no number");
+		r = fail_form(ctx, "a revision is not a number");
 	if (r == 0 && kv->modified <= 0)
 		r = fail_form(ctx, "a key without a revision");
 	return r;
@@ -84,7 +84,7 @@ static int read_range(struct vfctl_ctx *ctx, const char *prefix, const struct js
 	size_t count = json_count(kvs);
 
 	if (json_number(json_member(range, "count"), &ret->total) < 0)
-		return fail_form(ctx, "a count is no number");
+		return fail_form(ctx, "a count is not a number");
 	ret->more = json_flag(json_member(range, "more"));
 	ret->kvs = calloc(count ? count : 1, sizeof(*ret->kvs));
 	if (!ret->kvs)
@@ -136,7 +136,7 @@ int etcd_answer_read(struct vfctl_ctx *ctx, const char *prefix, const char *text
 	return 0;
 }
 
-/* Renewing is a stream there: its one answer stands in "result". */
+/* The gateway treats a renewal as a stream: its only answer is in "result". */
 int etcd_answer_lease(struct vfctl_ctx *ctx, const char *text, size_t len,
 	int64_t *ret_lease, int64_t *ret_ttl_s)
 {
@@ -167,24 +167,24 @@ int etcd_answer_token(struct vfctl_ctx *ctx, const char *text, size_t len, char 
 	token = json_text(json_member(root, "token"));
 	if (!token || !*token)
 		return fail_form(ctx, "no token");
-	/* It becomes a line of a header: no other may be slipped in with it. */
+	/* The token becomes a header line: it must not add another one. */
 	for (const char *c = token; *c; c++)
 		if (!isgraph((unsigned char)*c))
-			return fail_form(ctx, "a token with odd characters");
+			return fail_form(ctx, "a token with invalid characters");
 	*ret_token = strdup(token);
 	return *ret_token ? 0 : ctx_oom(ctx);
 }
 
 /* ---- refusals ---- */
 
-/* etcd's own words (api/v3rpc/rpctypes/error.go), and what they mean for us. */
+/* etcd's error messages (api/v3rpc/rpctypes/error.go), and their meaning here. */
 static const struct {
-	const char *words;
+	const char *message;
 	enum etcd_verdict verdict;
 	int error;
 	const char *remedy;
 } refusals[] = {
-	/* Taken for proposing, lost on the way: may be carried out yet. */
+	/* The proposal was accepted and then lost: it may still be carried out. */
 	{"leader changed", ETCD_UNSURE, -EHOSTUNREACH, ""},
 	{"request timed out", ETCD_UNSURE, -EHOSTUNREACH, ""},
 	{"context deadline exceeded", ETCD_UNSURE, -EHOSTUNREACH, ""},
@@ -199,9 +199,9 @@ static const struct {
 	{"invalid auth token", ETCD_LOGIN, -EACCES, ""},
 	{"auth store is old", ETCD_LOGIN, -EACCES, ""},
 	{"authentication failed", ETCD_FINAL, -EACCES,
-		"; are user and password-file right?"},
+		"; check user and password-file"},
 	{"user name is empty", ETCD_FINAL, -EACCES,
-		"; it wants a user and a password-file in host.yaml"},
+		"; set user and password-file in host.yaml"},
 	{"permission denied", ETCD_FINAL, -EACCES,
 		"; grant the user's role readwrite on the prefix (etcdctl role grant-permission)"},
 	{"authentication is not enabled", ETCD_FINAL, -EACCES,
@@ -211,10 +211,10 @@ static const struct {
 		"; start it with --max-txn-ops 128 or more"},
 };
 
-/* The words on one line, without what would harm a terminal. */
-static void clean_answer(char *words)
+/* Reduce an answer to one line without characters that could harm a terminal. */
+static void clean_answer(char *message)
 {
-	for (unsigned char *c = (unsigned char *)words; *c; c++)
+	for (unsigned char *c = (unsigned char *)message; *c; c++)
 		if (*c < 0x20 || *c >= 0x7f)
 			*c = '?';
 }
@@ -232,7 +232,7 @@ static enum etcd_verdict by_status(long status, int *ret_error)
 }
 
 enum etcd_verdict etcd_answer_refusal(long status, const char *text, size_t len,
-	char words[192], int *ret_error)
+	char message[192], int *ret_error)
 {
 	_json_doc_ struct json *root = NULL;
 	struct vfctl_ctx scratch = {0};
@@ -244,14 +244,14 @@ enum etcd_verdict etcd_answer_refusal(long status, const char *text, size_t len,
 		said = json_text(json_member(root, "error"));
 	ctx_clear(&scratch);
 	for (size_t i = 0; said && i < ARRAY_SIZE(refusals); i++)
-		if (strstr(said, refusals[i].words)) {
-			snprintf(words, 192, "%.100s%s", said, refusals[i].remedy);
-			clean_answer(words);
+		if (strstr(said, refusals[i].message)) {
+			snprintf(message, 192, "%.100s%s", said, refusals[i].remedy);
+			clean_answer(message);
 			*ret_error = refusals[i].error;
 			return refusals[i].verdict;
 		}
-	snprintf(words, 192, "HTTP status %ld%s%.100s", status, said ? ": " : "",
+	snprintf(message, 192, "HTTP status %ld%s%.100s", status, said ? ": " : "",
 		said ? said : "");
-	clean_answer(words);
+	clean_answer(message);
 	return by_status(status, ret_error);
 }

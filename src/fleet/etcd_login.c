@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The user and the password that etcd asks for. */
+/* The user and the password for etcd. */
 #include "fleet/etcd_login.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@ static int read_password(struct vfctl_ctx *ctx, const char *path, char password[
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return ctx_fail(ctx, -EACCES, "password-file %s: %s", path, strerror(errno));
 	if (st.st_mode & 07)
-		return ctx_fail(ctx, -EACCES, "password-file %s may be read or written by "
-			"anybody; chmod 600 it, and change the password", path);
+		return ctx_fail(ctx, -EACCES, "password-file %s can be read or written by other users; "
+			"run chmod 600 on it, and change the password", path);
 	n = read(fd, password, PASSWORD_MAX);
 	if (n < 0)
 		return ctx_fail(ctx, -EACCES, "password-file %s: %s", path, strerror(errno));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Transactions as the gateway reads them (etcd's api_reference_v3: TxnRequest). Bytes are
- * base64 there, so nothing needs escaping; 64-bit numbers are strings.
+ * Transactions in the form of the gateway (etcd's api_reference_v3: TxnRequest). Bytes are base64,
+ * so nothing needs escaping; 64-bit numbers are strings.
  */
 #include "fleet/etcd.h"
 
@@ -96,7 +96,7 @@ void etcd_get(struct etcd_txn *t, enum etcd_branch branch, const struct etcd_ran
 {
 	struct buf *b = operation(t, branch, "request_range", range->first);
 
-	if (range->last) { /* the first key above it has a NUL behind */
+	if (range->last) { /* the first key above it is the key followed by a NUL */
 		buf_puts(b, ",");
 		add_key(b, "range_end", t, range->last, "", 1);
 	}

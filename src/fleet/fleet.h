@@ -8,24 +8,27 @@
 #include "state/ids_sqlite.h"
 
 /*
- * The fleet's store; its parts are store.c (open, look), guard.c (who we are and what the
- * pools are), propose.c, take.c, search.c, claim.c, offline.c, sync.c and admin.c.
+ * The fleet's store; its parts are store.c (open, read), guard.c (registration and pool
+ * definitions), propose.c, take.c, search.c, claim.c, offline.c, sync.c and admin.c.
  */
 #define FLEET_NODE 48
 
 struct fleet_pool {
-	/* Where the next free value is likely, of the lowest-first kind; until hint_until. */
+	/*
+	 * The probable next free value of a pool that allocates the lowest first; valid until
+	 * hint_until.
+	 */
 	uint64_t hint;
 	int64_t hint_until;
 	bool block_checked;
-	/* propose.c: the lowest free values, in their order, as they were looked at. */
+	/* propose.c: the lowest free values that were found, in ascending order. */
 	uint64_t *ahead;
 	size_t ahead_count;
-	bool ahead_all; /* there are no more */
+	bool ahead_all; /* these are all */
 	int64_t ahead_until;
 };
 
-/* Something to compare with in the next transaction. */
+/* A value's record and its revision, to compare with in the next transaction. */
 struct fleet_seen {
 	bool there;
 	int64_t revision;
@@ -33,24 +36,24 @@ struct fleet_seen {
 };
 
 struct fleet {
-	struct id_store base; /* first */
+	struct id_store base; /* first member */
 	const struct vfctl_host_spec *spec;
 	struct id_store *local;
 	struct etcd *etcd;
 	bool write;
 	const struct vfctl_id_pool *pools;
-	struct fleet_pool *state; /* of each */
+	struct fleet_pool *state; /* one for each pool */
 	size_t pool_count;
-	char node[FLEET_NODE]; /* "INSTANCE EPOCH"; "" not read yet */
-	bool present; /* the presence is known to be fresh */
-	bool adopt; /* take over a registration of this name that is not ours (state file lost) */
-	/* While etcd is away nobody asks it again before that (CLOCK_MONOTONIC, s). */
+	char node[FLEET_NODE]; /* "INSTANCE EPOCH"; "" if it was not read yet */
+	bool present; /* the presence was renewed recently */
+	bool adopt; /* take over a registration of this name by another instance (state file lost) */
+	/* While etcd is unreachable, no request is sent before this time (CLOCK_MONOTONIC, s). */
 	int64_t away_until;
 	int away_error;
-	char *away_words;
+	char *away_text;
 	bool away_told;
 	unsigned random;
-	unsigned skip; /* so many of a pool's first free values are not proposed: others do */
+	unsigned skip; /* this many of a pool's first free values are left for other hosts to propose */
 };
 
 static inline struct fleet *fleet_of(struct id_store *s)
@@ -60,72 +63,72 @@ static inline struct fleet *fleet_of(struct id_store *s)
 
 int64_t fleet_now(const struct fleet *f);
 struct fleet_pool *fleet_pool_state(struct fleet *f, const struct vfctl_id_pool *pool);
-unsigned fleet_random(struct fleet *f, unsigned below); /* @below is not 0 */
+unsigned fleet_random(struct fleet *f, unsigned below); /* @below must not be 0 */
 bool fleet_is_mine(const struct fleet *f, const struct vfctl_id *id);
 
-/* ---- whether etcd is there ---- */
+/* ---- whether etcd is reachable ---- */
 
-/* A call of ours begins. 0; or an error of etcd_is_away(): it was away a moment ago. */
+/* Begin a call. 0; or an error of etcd_is_away() if etcd was unreachable a moment ago. */
 int fleet_begin(struct fleet *f);
-/* etcd_commit(), which remembers when it is away. */
+/* etcd_commit() that remembers if etcd is unreachable. */
 int fleet_commit(struct fleet *f, struct etcd_txn *t, struct etcd_answer *a);
-int fleet_end(struct fleet *f, int r); /* the outcome of other calls of the client */
-/* A value served from here, or the words why not: says once that etcd is away. */
+int fleet_end(struct fleet *f, int r); /* record the outcome of other calls of the client */
+/* Log once that etcd is unreachable, when a value is served from this host. */
 void fleet_warn_away(struct fleet *f);
-/* Put "etcd is away" and why behind what could not be done without. */
+/* Append "etcd is away" and the reason to the message of a request that needs etcd. */
 int fleet_fail_away(struct fleet *f, const char *what);
 
 /* ---- guards: guard.c ---- */
 
 /*
- * Carry out a change, if this host is registered, and @pool (NULL: none) is defined as here.
- * So one made by another machine of the same name, or left behind by a call that gave up
- * (see fleet_fence()), is not carried out.
- * 1 done; 0 not: @a has the ELSE branch, the guard's last; if it was the guard, that is mended.
+ * Carry out a change, if this host is registered and @pool (NULL: none) is defined as here. This
+ * prevents changes of another machine of the same name, and late changes of a call that gave up
+ * (see fleet_fence()). 1: done; 0: not done, and @a has the ELSE branch, in which the guard's
+ * results are last. If the guard failed, the cause is corrected.
  */
 int fleet_change(struct fleet *f, struct etcd_txn *t, const struct vfctl_id_pool *pool,
 	struct etcd_answer *a);
-/* From now on no transaction that was sent before is carried out. */
+/* Prevent all transactions that were sent before from being carried out later. */
 int fleet_fence(struct fleet *f);
-/* The presence lasts on; @force: also when it is fresh. */
+/* Renew the presence; @force: even if it was renewed recently. */
 int fleet_renew_presence(struct fleet *f, bool force);
-/* Has the presence ended, as far as this host can tell? */
+/* Whether the presence has expired, as far as this host knows. */
 bool fleet_presence_over(struct fleet *f);
-/* When the presence was renewed; 0 never, as far as is known. */
+/* When the presence was last renewed; 0: never, as far as known. */
 int64_t fleet_last_contact(struct fleet *f);
 const struct vfctl_id_pool *fleet_pool_named(const struct fleet *f, const char *name,
 	enum vfctl_id_kind kind);
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
-/* Make a record of a key's value. */
+/* Convert a key's value to a record. */
 int fleet_read_kv(struct fleet *f, enum vfctl_id_kind kind, const struct etcd_kv *kv,
 	struct vfctl_id *ret);
-/* The value's record and revision. */
+/* Read the value's record and revision. */
 int fleet_look(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	struct fleet_seen *ret);
-/* Of the result of an etcd_get() of one id. */
+/* The same from the result of an etcd_get() of one id. */
 int fleet_see(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	const struct etcd_result *result, struct fleet_seen *ret);
-/* What stands under that key: @a->results[0]. */
+/* Read the value of a key: @a->results[0]. */
 int fleet_read(struct fleet *f, const char *key, struct etcd_answer *a);
-/* 1 the key has that value; 0 its revision was not that one (0: it was there already). */
-/* -EINVAL, in words: etcd has another definition of this pool than host.yaml. */
+/* 1: the key has that value now; 0: its revision was different (0: it existed already). */
+/* -EINVAL with a message: etcd has another definition of this pool than host.yaml. */
 int fleet_compare_pool(struct fleet *f, const struct vfctl_id_pool *pool);
 int fleet_put_if(struct fleet *f, const char *key, int64_t revision, const char *value);
 
-/* Records in their order: each(), until it returns other than 0; that is returned. */
+/* Call each() for records in ascending order until it returns other than 0; that is returned. */
 struct fleet_walk {
 	enum vfctl_id_kind kind;
 	uint64_t first, last;
-	int64_t since; /* only what changed at or after that revision */
-	bool in_time;  /* within the deadline of now; else each page has its own */
+	int64_t since; /* only records that changed at or after that revision */
+	bool in_time;  /* all pages within the present deadline; else each page has its own */
 	int (*each)(void *data, const struct vfctl_id *id);
 	void *data;
 };
 #define FLEET_PAGE 256
 int fleet_walk(struct fleet *f, const struct fleet_walk *w);
-/* The same for all GUIDs and MACs. */
+/* Do the same for all GUIDs and MACs. */
 int fleet_walk_all(struct fleet *f, int64_t since,
 	int (*each)(void *data, const struct vfctl_id *id), void *data);
 
@@ -133,72 +136,78 @@ int fleet_walk_all(struct fleet *f, int64_t since,
 
 struct fleet_spot {
 	uint64_t value;
-	int64_t revision; /* of a record whose rest is over, which is to be replaced; 0 none */
+	int64_t revision; /* of a record whose cooldown is over, which is to be replaced; 0 if
+			     there is none */
 };
 /*
- * Free values, the first from @start up and round, others near behind it: how many,
- * 1 .. @max. -ENOSPC with words.
+ * Find free values: the first one from @start up and then from the beginning, others close above
+ * it. Returns their number, 1 .. @max, or -ENOSPC with a message.
  */
 int fleet_search(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t start,
 	struct fleet_spot *ret, size_t max);
-/* Among the records of first..last that @result begins: 0 .. @max. */
+/* Find free values among the records of first..last with which @result begins: 0 .. @max. */
 int fleet_spots_in(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t first,
 	uint64_t last, const struct etcd_result *result, struct fleet_spot *ret, size_t max);
 #define FLEET_WINDOW 64
 int fleet_count(struct fleet *f, const struct vfctl_id_pool *pool, struct vfctl_id_stats *ret);
 
-/* ---- what would be taken: propose.c ---- */
+/* ---- proposed values: propose.c ---- */
 
 /*
- * The owner's value; else a free one, of @nth 0, 1, ... different ones. While etcd is away, from
- * this host's block. -EEXIST, in words: the owner has one on another host.
+ * The owner's value, or else a free one; @nth 0, 1, ... are different ones. While etcd is
+ * unreachable, it comes from this host's reserve. -EEXIST with a message: the owner has one on
+ * another host.
  */
 int fleet_propose(struct fleet *f, const struct id_choice *choice, unsigned nth, uint64_t *ret);
-/* Somebody else has one that was proposed; and, on opening, as often as the context says so. */
+/*
+ * Another host got a proposed value. Also called when the pools are opened, as often as the context
+ * counted it.
+ */
 void fleet_collided(struct fleet *f);
 void fleet_spread(struct fleet *f);
 void fleet_pools_clear(struct fleet *f);
 
 /* ---- changing ---- */
 
-/* That value for that owner, in place of what was there. */
+/* Lease a value to an owner, in place of its present record. */
 struct fleet_lease {
 	const struct vfctl_id *id;
-	int64_t revision, owner_revision; /* of the value's record and the owner's key; 0 none */
+	int64_t revision, owner_revision; /* of the value's record and the owner's key; 0 if
+					     there is none */
 	uint64_t last;
-	bool had; /* it is leased so already: no doubt when the outcome is not known */
+	bool had; /* it is already leased to the owner, so an unknown outcome does not matter */
 };
-/* 1 done; 0 not: @a has the owner's key, then the records from the value to @last. */
+/* 1: done; 0: not done, and @a has the owner's key, then the records from the value to @last. */
 int fleet_lease(struct fleet *f, const struct vfctl_id_pool *pool,
 	const struct fleet_lease *l, struct etcd_answer *a);
 void fleet_make_lease(const struct fleet *f, struct vfctl_id *id);
 /* The value that an owner's key names. */
 int fleet_owner_value(struct fleet *f, const struct etcd_kv *owner, uint64_t *ret_value);
-/* Empty members of @owner, or none, are not compared. */
+/* Empty members of @owner are not compared; NULL matches every owner. */
 bool fleet_owns(const struct vfctl_id *id, const struct vfctl_id_owner *owner);
 
-/* @io becomes what etcd has: one value for @io->owner. */
+/* Set @io to etcd's state: one value for @io->owner. */
 int fleet_take(struct fleet *f, const struct id_choice *choice, struct vfctl_id *io);
 int fleet_claim(struct fleet *f, struct vfctl_id *io, struct vfctl_id *ret_holder);
 int fleet_release(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	const struct vfctl_id_owner *owner, int64_t until);
 /*
- * The value becomes as @now says (NULL: free), if it is as @seen says. 1 done (or it is so
- * already); 0 it is otherwise.
+ * Replace the record by @now (NULL: free) if it is still as in @seen. 1: done (or it is already
+ * so); 0: it has changed.
  */
 int fleet_replace(struct fleet *f, const struct fleet_seen *seen,
 	const struct vfctl_id *now);
-/* Fill the host's block, if it has fewer than @least. */
+/* Fill the host's reserve if it has fewer than @least values. */
 int fleet_fill_block(struct fleet *f, const struct vfctl_id_pool *pool, unsigned least,
 	unsigned *ret_added);
-/* The same, if it is below half; failures are only logged. */
+/* Fill it if it is below half; failures are only logged. */
 void fleet_top_up(struct fleet *f, const struct vfctl_id_pool *pool);
 
-/* ---- what this host knows: offline.c ---- */
+/* ---- this host's own record: offline.c ---- */
 
 int offline_find(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret);
-/* 0, or, in words, why this host can go by nothing that was set aside for it. */
+/* 0, or an error with a message: why this host may not use values of its reserve. */
 int offline_may_take(struct fleet *f);
 int offline_fail_no_block(struct fleet *f);
 int offline_take(struct fleet *f, const struct id_choice *choice, struct vfctl_id *io);
@@ -209,10 +218,20 @@ int offline_quarantine(struct fleet *f, const struct vfctl_id *id);
 /* 1 and the host's row, or 0. */
 int mirror_get(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret);
-/* What etcd has now is what the host has: @id, if it is this host's, else nothing. */
+/*
+ * Update the host's record to etcd's state: store @id if it belongs to this host, else delete it.
+ */
 int mirror_put(struct fleet *f, const struct vfctl_id *id);
 int mirror_drop(struct fleet *f, enum vfctl_id_kind kind, uint64_t value);
-/* A taking whose outcome is not known: if it was carried out, the next sync undoes it. */
-void mirror_doubt(struct fleet *f, const struct vfctl_id *id);
+
+/* ---- leases whose answer was lost: unread.c ---- */
+
+/* Record that etcd may have leased the value: if it did, the next sync releases it. */
+void unread_note(struct fleet *f, const struct vfctl_id *id);
+/*
+ * Release the values that etcd leased without an answer to this host; call it after fleet_fence().
+ * Adds to @io_undone.
+ */
+int unread_undo(struct fleet *f, size_t *io_undone);
 
 #endif

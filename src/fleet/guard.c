@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who this host is to the fleet, and whether its pools are the fleet's. */
+/*
+ * The registration of this host in the fleet, and the comparison of its pools with those of the
+ * fleet.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,14 +12,15 @@
 
 /* ---- the registration ---- */
 
-/* Made once, by whichever command comes first. */
+/* Created once, by the first command. */
 static int new_node(struct fleet *f)
 {
 	uint64_t instance;
 	int r;
 
 	if (getrandom(&instance, sizeof(instance), 0) != sizeof(instance))
-		return ctx_fail(f->base.ctx, -EIO, "no random number for this host's instance");
+		return ctx_fail(f->base.ctx, -EIO, "the kernel gave no random number for the instance "
+			"of this host");
 	r = f->local->ops->begin(f->local);
 	if (r < 0)
 		return r;
@@ -48,10 +52,10 @@ static int fail_twin(struct fleet *f)
 
 static bool same_instance(const char *a, const char *b)
 {
-	return strncmp(a, b, 17) == 0; /* sixteen digits and a blank */
+	return strncmp(a, b, 17) == 0; /* sixteen digits and a space */
 }
 
-/* When it was changed meanwhile, the next try sees. */
+/* If it was changed meanwhile, the next attempt detects it. */
 static int write_node(struct fleet *f, const struct etcd_kv *was, const char *node)
 {
 	int64_t revision = was ? was->modified : 0;
@@ -68,7 +72,7 @@ static int mend_node(struct fleet *f, const struct etcd_kv *theirs)
 
 	if (r < 0)
 		return r;
-	if (noted[0] && !str_eq(noted, f->node)) { /* another command has fenced */
+	if (noted[0] && !str_eq(noted, f->node)) { /* another command has raised the epoch */
 		memcpy(f->node, noted, sizeof(noted));
 		return 0;
 	}
@@ -78,7 +82,7 @@ static int mend_node(struct fleet *f, const struct etcd_kv *theirs)
 	}
 	if (!same_instance(theirs->value, f->node) && f->adopt)
 		return write_node(f, theirs, f->node);
-	/* It was fenced, and what did it ended before it could note that. */
+	/* The epoch was raised by a command that ended before it could record that. */
 	if (!same_instance(theirs->value, f->node) ||
 		!str_copy(f->node, sizeof(f->node), theirs->value))
 		return fail_twin(f);
@@ -94,7 +98,7 @@ int fleet_fence(struct fleet *f)
 
 	was = r == 0 ? etcd_first(&a.results[0]) : NULL;
 	if (!was)
-		return r; /* not registered: nothing of ours is carried out */
+		return r; /* not registered: no change of this host is carried out */
 	if (!same_instance(was->value, f->node))
 		return fail_twin(f);
 	snprintf(next, sizeof(next), "%.16s %" PRIu64, f->node,
@@ -138,7 +142,7 @@ static int put_presence(struct fleet *f)
 	return fleet_commit(f, &t, &a);
 }
 
-/* 1: the lease that the presence has lasts on, as long as it should; 0 it needs another. */
+/* 1: the lease of the presence was renewed for long enough; 0: it needs another one. */
 static int renew_lease(struct fleet *f)
 {
 	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
@@ -167,7 +171,7 @@ int fleet_renew_presence(struct fleet *f, bool force)
 		r = put_presence(f);
 	if (r < 0)
 		return r;
-	/* From before it was asked for: it lasts at least as long as we say. */
+	/* The time before the request: the lease lasts at least until this host's deadline. */
 	snprintf(text, sizeof(text), "%" PRId64, begun);
 	return id_sqlite_set_note(f->local, "present", text);
 }
@@ -183,7 +187,7 @@ const struct vfctl_id_pool *fleet_pool_named(const struct fleet *f, const char *
 	return NULL;
 }
 
-/* The value of "key=" in a definition, up to the next blank. */
+/* Append the value of "key=" in a definition, up to the next space. */
 static void put_value(struct buf *out, const char *text, const char *key)
 {
 	const char *at = strstr(text, key);
@@ -195,7 +199,9 @@ static void put_value(struct buf *out, const char *text, const char *key)
 		buf_puts(out, "nothing");
 }
 
-/* "0200000000000001..020000000000ffff,..." as people write it; at most three ranges. */
+/*
+ * Append ranges such as "0200000000000001..020000000000ffff,..." in readable form; at most three.
+ */
 static void put_ranges(struct buf *out, const char *text, enum vfctl_id_kind kind)
 {
 	const char *at = strstr(text, "ranges=");
@@ -214,7 +220,7 @@ static void put_ranges(struct buf *out, const char *text, enum vfctl_id_kind kin
 	buf_puts(out, count > 3 ? ", ..." : count ? "" : "none");
 }
 
-/* What of the pool is not the same: in words, each with both values. */
+/* Name the differences between the definitions of a pool, each with both values. */
 static int fail_definition(struct fleet *f, const struct vfctl_id_pool *pool,
 	const char *ours, const char *theirs)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What only a fleet's pools have. */
+/* Functions that only a fleet's pools have. */
 #include "core/fleet.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@ static int check_fleet(struct vfctl_ids *ids)
 {
 	if (id_etcd_is(ids->store))
 		return 0;
-	return ctx_fail(ids->ctx, -EOPNOTSUPP, "the pools of this host are its own; those of a "
-		"fleet need store: etcd in host.yaml");
+	return ctx_fail(ids->ctx, -EOPNOTSUPP, "this host does not belong to a fleet; set store: etcd "
+		"in host.yaml");
 }
 
 int vfctl_ids_sync(struct vfctl_ids *ids, bool adopt, struct vfctl_ids_sync *ret_sync)

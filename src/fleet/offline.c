@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What this host has, in its own file: all there is to go by while etcd is away. Changes
- * made then are pending until a sync has told them.
+ * The values of this host, in its own file: the only source while etcd is unreachable. Changes made
+ * then are pending until a sync has reported them.
  */
 #include <errno.h>
 
@@ -19,12 +19,12 @@ bool vfctl_id_in_conflict(const struct vfctl_id *id)
 int mirror_get(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret)
 {
-	_free_ char *words = steal(f->base.ctx->error);
+	_free_ char *message = steal(f->base.ctx->error);
 	int r = f->local->ops->find(f->local, kind, value, ret);
 
-	if (r == 0 || r == -ENOENT) { /* no failure: the words before it stay */
+	if (r == 0 || r == -ENOENT) { /* success: the previous message is kept */
 		free(f->base.ctx->error);
-		f->base.ctx->error = steal(words);
+		f->base.ctx->error = steal(message);
 	}
 	return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
@@ -34,7 +34,7 @@ int mirror_drop(struct fleet *f, enum vfctl_id_kind kind, uint64_t value)
 	return f->write ? id_sqlite_drop(f->local, kind, value) : 0;
 }
 
-/* What this owner had here before is not his any more: one that was in conflict. */
+/* Delete the former value of this owner, which was in conflict. */
 static int drop_former(struct fleet *f, const struct vfctl_id *id)
 {
 	struct vfctl_id had;
@@ -60,22 +60,7 @@ int mirror_put(struct fleet *f, const struct vfctl_id *id)
 	return r < 0 ? r : id_sqlite_put(f->local, id);
 }
 
-void mirror_doubt(struct fleet *f, const struct vfctl_id *id)
-{
-	_free_ char *words = steal(f->base.ctx->error);
-	struct vfctl_id row, doubt = *id;
-
-	if (f->write && fleet_is_mine(f, id) && mirror_get(f, id->kind, id->value, &row) == 0) {
-		doubt.state = VFCTL_ID_RESTING;
-		doubt.until = fleet_now(f);
-		doubt.pending = true;
-		str_copy(doubt.note, sizeof(doubt.note), "etcd did not say whether it was leased");
-		id_sqlite_put(f->local, &doubt);
-	}
-	ctx_fail(f->base.ctx, 0, "%s", words ? words : "");
-}
-
-/* ---- while etcd is away ---- */
+/* ---- while etcd is unreachable ---- */
 
 int offline_find(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret)
@@ -83,15 +68,15 @@ int offline_find(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	int r = mirror_get(f, kind, value, ret);
 
 	if (r == 0)
-		return fleet_fail_away(f, "whose the value is cannot be told here");
+		return fleet_fail_away(f, "the owner of the value is unknown here");
 	return r < 0 ? r : 0;
 }
 
-/* What is not in etcd must outlast a power failure. */
+/* A change that is not in etcd must survive a power failure. */
 static int begin_durable(struct fleet *f)
 {
 	if (!f->write)
-		return fleet_fail_away(f, "nothing is changed by one who only looks");
+		return fleet_fail_away(f, "a command that only reads changes nothing");
 	return id_sqlite_set_durable(f->local, true);
 }
 
@@ -113,26 +98,27 @@ static int fail_conflict(struct fleet *f, const struct vfctl_id *id)
 {
 	char text[VFCTL_ID_TEXT];
 
-	return ctx_fail(f->base.ctx, -EEXIST, "%s was leased here, but %s; release it here, and "
-		"take another", vfctl_id_format(id->kind, id->value, text), id->note);
+	return ctx_fail(f->base.ctx, -EEXIST, "%s was leased here, but %s; release it here and allocate "
+		"another", vfctl_id_format(id->kind, id->value, text), id->note);
 }
 
 int offline_may_take(struct fleet *f)
 {
 	if (!fleet_last_contact(f))
-		return fleet_fail_away(f, "and this host has never reached it, so that nothing is "
-			"set aside here");
-	/* Others may have reclaimed the block of a host not heard of for so long. */
+		return fleet_fail_away(f, "and this host has never reached it, so it has no reserve");
+	/*
+	 * Other hosts may have reclaimed the reserve of a host that did not report for that long.
+	 */
 	if (fleet_presence_over(f))
-		return fleet_fail_away(f, "it is so for longer than etcd.ttl, so that what was set "
-			"aside for this host may be another's by now");
+		return fleet_fail_away(f, "this has lasted longer than etcd.ttl, so the reserve of this "
+			"host may now belong to another host");
 	return 0;
 }
 
 int offline_fail_no_block(struct fleet *f)
 {
-	return fleet_fail_away(f, "and nothing of the pool is set aside for this host any "
-		"more (etcd.block in host.yaml says how much should be)");
+	return fleet_fail_away(f, "and the reserve of this host is used up (etcd.block in host.yaml "
+		"sets its size)");
 }
 
 int offline_take(struct fleet *f, const struct id_choice *choice, struct vfctl_id *io)
@@ -161,7 +147,10 @@ int offline_take(struct fleet *f, const struct id_choice *choice, struct vfctl_i
 	return r;
 }
 
-/* Etcd has it as this host's: its block, a lease, or one whose release it was not told. */
+/*
+ * etcd assigns the value to this host: in its reserve, as a lease, or as a release that was not
+ * reported yet.
+ */
 static bool may_claim(const struct fleet *f, const struct vfctl_id *row,
 	const struct vfctl_id *io)
 {
@@ -173,7 +162,7 @@ static bool may_claim(const struct fleet *f, const struct vfctl_id *row,
 	case VFCTL_ID_BLOCK:
 		return fleet_is_mine(f, row) && !fleet_presence_over((struct fleet *)f);
 	case VFCTL_ID_RESTING:
-		return same && row->pending && !row->note[0]; /* else see mirror_doubt() */
+		return same && row->pending;
 	default:
 		return false;
 	}
@@ -191,8 +180,8 @@ int offline_claim(struct fleet *f, struct vfctl_id *io, struct vfctl_id *ret_hol
 		return -EEXIST;
 	}
 	if (r == 0 || !may_claim(f, &row, io))
-		return fleet_fail_away(f, "only what was set aside for this host can be leased "
-			"now, and this value was not");
+		return fleet_fail_away(f, "only values in the reserve of this host can be leased now, "
+			"and this value is not one of them");
 	if (row.state == VFCTL_ID_LEASED && row.pkey == io->pkey) {
 		*io = row;
 		return 0;
@@ -215,11 +204,11 @@ int offline_release(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	int r = mirror_get(f, kind, value, &row);
 
 	if (r <= 0)
-		return r < 0 ? r : fleet_fail_away(f, "the value is not this host's to release");
+		return r < 0 ? r : fleet_fail_away(f, "the value belongs to another host");
 	if (row.state == VFCTL_ID_RESTING)
 		return 0;
 	if (row.state == VFCTL_ID_BLOCK || !fleet_owns(&row, owner))
-		return ctx_fail(f->base.ctx, -EPERM, "it is another's");
+		return ctx_fail(f->base.ctx, -EPERM, "it belongs to another owner");
 	if (vfctl_id_in_conflict(&row))
 		return mirror_drop(f, kind, value);
 	if (row.state == VFCTL_ID_QUARANTINED)

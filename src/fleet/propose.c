@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a change that is planned would take: looked up and not taken. Of hosts that plan at the
- * same time several propose the same value; the first to claim it has it, and the others plan
- * again, the wider spread the more often that happens.
+ * Propose values for a change that is planned: they are looked up, not taken. Several hosts that
+ * plan at the same time may propose the same value. The first one to claim it gets it; the others
+ * plan again, and with each collision they choose from a wider range.
  */
 #include <errno.h>
 
 #include "fleet/fleet.h"
 
-#define AHEAD_S 10 /* so long what was free when looked at is proposed without looking again */
+#define AHEAD_S 10 /* free values are proposed again for so long without another look-up */
 #define SPREAD_MAX 64
 
-/* ---- whose ---- */
+/* ---- the owner's value ---- */
 
 static int fail_elsewhere(struct fleet *f, const struct vfctl_id *id)
 {
@@ -23,7 +23,10 @@ static int fail_elsewhere(struct fleet *f, const struct vfctl_id *id)
 		id->owner.domain_uuid, text, id->owner.host, text);
 }
 
-/* 1 and the value that etcd has for the owner; 0 none; -EEXIST, in words, on another host. */
+/*
+ * 1 and the value that etcd has for the owner; 0: none; -EEXIST with a message: it is on another
+ * host.
+ */
 static int ask_owner(struct fleet *f, const struct id_choice *choice, uint64_t *ret)
 {
 	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
@@ -47,7 +50,7 @@ static int ask_owner(struct fleet *f, const struct id_choice *choice, uint64_t *
 	return fleet_is_mine(f, &seen.id) ? 1 : fail_elsewhere(f, &seen.id);
 }
 
-/* ---- which is free ---- */
+/* ---- free values ---- */
 
 void fleet_pools_clear(struct fleet *f)
 {
@@ -80,7 +83,7 @@ void fleet_collided(struct fleet *f)
 	fleet_spread(f);
 }
 
-/* One look further: free values above those that are known, in their order. */
+/* Read further: free values above the known ones, in ascending order. */
 static int look_on(struct fleet *f, const struct vfctl_id_pool *pool)
 {
 	struct fleet_pool *state = fleet_pool_state(f, pool);
@@ -92,7 +95,10 @@ static int look_on(struct fleet *f, const struct vfctl_id_pool *pool)
 	if (n < 0)
 		return n == -ENOSPC && last ? 0 : n;
 	for (int i = 0; i < n && !state->ahead_all; i++) {
-		/* Round again: what lies below is known, or became free a moment ago. */
+		/*
+		 * The search started again from the beginning: lower values are known, or became
+		 * free just now.
+		 */
 		state->ahead_all = spots[i].value <= last;
 		if (state->ahead_all)
 			break;
@@ -103,7 +109,7 @@ static int look_on(struct fleet *f, const struct vfctl_id_pool *pool)
 	return 0;
 }
 
-/* The lowest free ones, beginning with the @nth. -ENOSPC: there are fewer. */
+/* The lowest free values, beginning with the @nth. -ENOSPC: there are fewer. */
 static int propose_lowest(struct fleet *f, const struct vfctl_id_pool *pool, unsigned nth,
 	uint64_t *ret)
 {
@@ -117,12 +123,12 @@ static int propose_lowest(struct fleet *f, const struct vfctl_id_pool *pool, uns
 		state->ahead_until = fleet_now(f) + AHEAD_S;
 	while (r == 0 && state->ahead_count <= at && !state->ahead_all)
 		r = look_on(f, pool);
-	/* So few are left that nobody can keep out of another's way. */
+	/* So few values are left that hosts cannot avoid each other's values. */
 	if (state->ahead_count <= at)
 		at = nth;
 	if (r == 0 && state->ahead_count <= at)
-		r = ctx_fail(f->base.ctx, -ENOSPC, "pool %s has no more free values than the %zu "
-			"that are proposed", pool->name, state->ahead_count);
+		r = ctx_fail(f->base.ctx, -ENOSPC, "pool %s has only the %zu free values that are "
+			"proposed", pool->name, state->ahead_count);
 	if (r == 0)
 		*ret = state->ahead[at];
 	return r;
@@ -141,13 +147,13 @@ static int propose_near(struct fleet *f, const struct id_choice *choice, unsigne
 	return r < 0 ? r : 0;
 }
 
-/* The @nth of what is set aside for this host. @r and its words when there is none. */
+/* The @nth value of this host's reserve. If there is none, return @r and its message. */
 static int propose_block(struct fleet *f, const struct vfctl_id_pool *pool, size_t nth, int r,
 	uint64_t *ret)
 {
 	struct vfctl_id_filter filter = {.pool = pool->name, .states = 1u << VFCTL_ID_BLOCK};
 	_free_ struct vfctl_id *rows = calloc(nth + 1, sizeof(*rows));
-	_free_ char *words = steal(f->base.ctx->error);
+	_free_ char *message = steal(f->base.ctx->error);
 	int n = rows ? f->local->ops->page(f->local, &filter, pool->kind, NULL, rows, nth + 1)
 		     : -ENOMEM;
 
@@ -156,7 +162,7 @@ static int propose_block(struct fleet *f, const struct vfctl_id_pool *pool, size
 		ctx_clear(f->base.ctx);
 		return 0;
 	}
-	return ctx_fail(f->base.ctx, n < 0 ? n : r, "%s", words ? words : "");
+	return ctx_fail(f->base.ctx, n < 0 ? n : r, "%s", message ? message : "");
 }
 
 static int propose_away(struct fleet *f, const struct vfctl_id_pool *pool, unsigned nth,

@@ -57,7 +57,7 @@ bool fleet_id_of_key(enum vfctl_id_kind kind, const char *key, uint64_t *ret_val
 
 /* ---- records ---- */
 
-/* Members that are "" are left out. */
+/* Empty members are left out. */
 /* clang-format off */
 #define MEMBER(name, field) \
 	{name, offsetof(struct vfctl_id, field), sizeof(((struct vfctl_id *)NULL)->field)}
@@ -137,8 +137,8 @@ int fleet_record_read(struct vfctl_ctx *ctx, enum vfctl_id_kind kind, uint64_t v
 	if (r < 0)
 		return r;
 	if (!read_members(root, &id))
-		return ctx_fail(ctx, -EBADMSG, "%s in etcd is no record of vfctl's; who wrote it? "
-			"etcdctl get and del it, or mend it", key);
+		return ctx_fail(ctx, -EBADMSG, "%s in etcd is not a record of vfctl; remove it with "
+			"etcdctl del", key);
 	*ret = id;
 	return 0;
 }
@@ -152,7 +152,7 @@ char *fleet_pool_text(const struct vfctl_id_pool *pool)
 	buf_printf(&b, "kind=%s strategy=%s source=%s rest=%us ranges=",
 		vfctl_id_kind_name(pool->kind), vfctl_id_strategy_name(pool->strategy),
 		vfctl_id_source_name(pool->source), pool->rest_s);
-	/* Those from a PF's GUID are each host's own. */
+	/* Ranges that derive from a PF's GUID differ between hosts. */
 	for (size_t i = 0; i < pool->range_count && pool->source == VFCTL_ID_SOURCE_RANGES; i++)
 		buf_printf(&b, "%s%016" PRIx64 "..%016" PRIx64, i ? "," : "",
 			pool->ranges[i].first, pool->ranges[i].last);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where is the next free value? Etcd tells how many keys a range has without sending them:
- * a range with as many keys as values is full. A handful of requests finds the first gap
- * among any number of values.
+ * Find the next free value. etcd returns the number of keys in a range without sending them: a
+ * range with as many keys as values is full. A handful of requests finds the first gap among any
+ * number of values.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "base/idrange.h"
 #include "fleet/fleet.h"
 
-/* Parts that one transaction counts; below etcd's limit of operations. */
+/* Number of parts that one transaction counts; below etcd's limit of operations. */
 #define PARTS 63
 
 /* ---- among a few records ---- */
@@ -36,13 +36,16 @@ int fleet_spots_in(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t f
 			ret[n++] = (struct fleet_spot){id.value, result->kvs[i].modified};
 		next = id.value + 1;
 	}
-	/* Behind the last record all is free, if there are no more of them. */
+	/* After the last record all values are free, if there are no more records. */
 	while (!result->more && next <= last && n < max)
 		ret[n++] = (struct fleet_spot){.value = next++};
 	return (int)n;
 }
 
-/* How many of first..last: 0 none among the first FLEET_WINDOW records. */
+/*
+ * Number of free values found in first..last: 0 if there is none among the first FLEET_WINDOW
+ * records.
+ */
 static int look_near(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t first,
 	uint64_t last, struct fleet_spot *ret, size_t max)
 {
@@ -60,7 +63,7 @@ static int look_near(struct fleet *f, const struct vfctl_id_pool *pool, uint64_t
 
 /* ---- among many ---- */
 
-/* Count each part: the index of the first that is not full, or @count. */
+/* Count the keys in each part: the index of the first part that is not full, or @count. */
 static int first_not_full(struct fleet *f, const struct vfctl_id_pool *pool,
 	const struct vfctl_id_range *parts, size_t count, size_t *ret_at)
 {
@@ -102,7 +105,7 @@ static size_t split_up(uint64_t first, uint64_t last, struct vfctl_id_range part
 	}
 }
 
-/* 1 and @io becomes the first part of it, of one window at most, that is not full; 0 it is. */
+/* 1 and @io becomes its first part, of at most one window, that is not full; 0 if it is full. */
 static int narrow_down(struct fleet *f, const struct vfctl_id_pool *pool,
 	struct vfctl_id_range *io)
 {
@@ -134,7 +137,7 @@ static int search_range(struct fleet *f, const struct vfctl_id_pool *pool,
 		r = look_near(f, pool, part.first, range.last, ret, max);
 		if (part.last == range.last)
 			return r;
-		range.first = part.last + 1; /* others filled it meanwhile: on behind it */
+		range.first = part.last + 1; /* other hosts filled it meanwhile: continue after it */
 	}
 	return r;
 }
@@ -143,8 +146,8 @@ static int search_range(struct fleet *f, const struct vfctl_id_pool *pool,
 
 struct census {
 	struct vfctl_id_stats n;
-	int64_t next;	     /* end of the first rest; 0 none */
-	uint64_t next_value; /* whose that is */
+	int64_t next;	     /* end of the first cooldown; 0 if there is none */
+	uint64_t next_value; /* the value with that cooldown */
 };
 
 static int count_one(void *data, const struct vfctl_id *id)
@@ -189,18 +192,18 @@ int fleet_count(struct fleet *f, const struct vfctl_id_pool *pool, struct vfctl_
 static int fail_exhausted(struct fleet *f, const struct vfctl_id_pool *pool,
 	const struct census *c)
 {
-	ctx_fail(f->base.ctx, -ENOSPC, "pool %s is exhausted: of its %" PRIu64 " values %" PRIu64
-		" are leased, %" PRIu64 " set aside for hosts, %" PRIu64 " resting, %" PRIu64
+	ctx_fail(f->base.ctx, -ENOSPC, "pool %s is exhausted: of its %" PRIu64 " values %" PRIu64 " are "
+		"leased, %" PRIu64 " in the reserves of hosts, %" PRIu64 " in their cooldown, %" PRIu64 ""
 		" quarantined", pool->name, idranges_size(pool->ranges, pool->range_count),
 		c->n.leased, c->n.block, c->n.resting, c->n.quarantined);
 	if (c->next)
-		return ctx_append(f->base.ctx, -ENOSPC, "; the next one's rest ends in %" PRId64
-			" s", c->next - fleet_now(f));
+		return ctx_append(f->base.ctx, -ENOSPC, "; the next cooldown ends in %" PRId64 " "
+			"s", c->next - fleet_now(f));
 	return ctx_append(f->base.ctx, -ENOSPC, "; see vfctl guid orphans, or give the pool more "
 		"ranges in host.yaml of all hosts, and vfctl guid publish");
 }
 
-/* All values have records: one whose rest is over, if there is any. */
+/* All values have records: find one whose cooldown is over. */
 static int find_rested(struct fleet *f, const struct vfctl_id_pool *pool, struct fleet_spot *ret)
 {
 	struct census c = {.next = 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The fleet's store: opening, whether etcd is there, and looking. */
+/* The fleet's store: opening it, reachability of etcd, and reading. */
 #include "fleet/store.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "fleet/fleet.h"
 
-/* So long nobody waits again for an etcd that is away. */
+/* After a failure, no request is sent to etcd for this time. */
 #define AWAY_S 30
 
 int64_t fleet_now(const struct fleet *f)
@@ -30,7 +30,8 @@ struct fleet_pool *fleet_pool_state(struct fleet *f, const struct vfctl_id_pool 
 
 unsigned fleet_random(struct fleet *f, unsigned below)
 {
-	f->random = f->random * 1664525 + 1013904223; /* Numerical Recipes: for spreading */
+	f->random = f->random * 1664525 + 1013904223; /* the generator of Numerical Recipes: good
+							 enough to spread hosts */
 	return (f->random >> 8) % below;
 }
 
@@ -39,15 +40,15 @@ bool fleet_is_mine(const struct fleet *f, const struct vfctl_id *id)
 	return str_eq(id->owner.host, f->spec->host);
 }
 
-/* ---- whether etcd is there ---- */
+/* ---- whether etcd is reachable ---- */
 
 int fleet_begin(struct fleet *f)
 {
 	etcd_begin(f->etcd);
 	f->local->now = f->base.now;
 	if (f->away_error && monotonic_s() < f->away_until)
-		return ctx_fail(f->base.ctx, f->away_error, "%s", f->away_words ? f->away_words
-			: "etcd was away a moment ago");
+		return ctx_fail(f->base.ctx, f->away_error, "%s", f->away_text ? f->away_text
+			: "etcd was not reachable a moment ago");
 	return 0;
 }
 
@@ -71,8 +72,8 @@ int fleet_end(struct fleet *f, int r)
 	}
 	f->away_error = r;
 	f->away_until = monotonic_s() + AWAY_S;
-	free(f->away_words);
-	f->away_words = strdup(vfctl_ctx_error(f->base.ctx));
+	free(f->away_text);
+	f->away_text = strdup(vfctl_ctx_error(f->base.ctx));
 	f->away_told = false;
 	return r;
 }
@@ -87,13 +88,13 @@ void fleet_warn_away(struct fleet *f)
 	if (f->away_told)
 		return;
 	f->away_told = true;
-	log_warn(f->base.ctx, "%s; this host goes by what it knows itself",
-		f->away_words ? f->away_words : "etcd cannot be reached");
+	log_warn(f->base.ctx, "%s; this host uses its own records",
+		f->away_text ? f->away_text : "etcd cannot be reached");
 }
 
 int fleet_fail_away(struct fleet *f, const char *what)
 {
-	return ctx_fail(f->base.ctx, -EHOSTUNREACH, "%s; %s", f->away_words ? f->away_words
+	return ctx_fail(f->base.ctx, -EHOSTUNREACH, "%s; %s", f->away_text ? f->away_text
 		: "etcd cannot be reached", what);
 }
 
@@ -105,8 +106,8 @@ int fleet_read_kv(struct fleet *f, enum vfctl_id_kind kind, const struct etcd_kv
 	uint64_t value;
 
 	if (!fleet_id_of_key(kind, kv->key, &value))
-		return ctx_fail(f->base.ctx, -EBADMSG, "etcd has a key %.80s that is not vfctl's "
-			"below its prefix; remove it, or use another prefix", kv->key);
+		return ctx_fail(f->base.ctx, -EBADMSG, "etcd has a key %.80s below vfctl's prefix that "
+			"vfctl did not write; remove it, or use another prefix", kv->key);
 	return fleet_record_read(f->base.ctx, kind, value, kv->value, kv->value_len, ret);
 }
 
@@ -158,7 +159,7 @@ int fleet_look(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 	return r < 0 ? r : fleet_see(f, kind, value, &a.results[0], ret);
 }
 
-/* One page from *@first on, which moves behind it. */
+/* Read one page from *@first on, and move *@first behind it. */
 static int walk_page(struct fleet *f, const struct fleet_walk *w, uint64_t *first, bool *ret_more)
 {
 	_cleanup_(etcd_answer_clear) struct etcd_answer a = {0};
@@ -224,15 +225,15 @@ static int find_fleet(struct id_store *s, enum vfctl_id_kind kind, uint64_t valu
 	if (r < 0)
 		return r;
 	if (!seen.there)
-		return ctx_fail(s->ctx, -ENOENT, "nobody has %s",
+		return ctx_fail(s->ctx, -ENOENT, "%s has no owner",
 			vfctl_id_format(kind, value, text));
 	*ret = seen.id;
 	return 0;
 }
 
 /*
- * From what this host has: a domain that has its value from another host is found by
- * take_fleet() and peek(), which have to ask etcd anyway.
+ * Search only this host's record. If a domain has its value from another host, take_fleet() and
+ * peek() find it, because they have to ask etcd anyway.
  */
 static int find_owner(struct id_store *s, enum vfctl_id_kind kind,
 	const struct vfctl_id_owner *owner, struct vfctl_id *ret)
@@ -304,7 +305,7 @@ static int page_fleet(struct id_store *s, const struct vfctl_id_filter *filter,
 	return r < 0 ? r : (int)p.count;
 }
 
-/* ---- changing: with etcd, or without ---- */
+/* ---- changes, with or without etcd ---- */
 
 static int begin_for(struct fleet *f, struct vfctl_id_owner *owner)
 {
@@ -417,7 +418,7 @@ static void close_store(struct id_store *s)
 	etcd_close(f->etcd);
 	if (f->local)
 		f->local->ops->close(f->local);
-	free(f->away_words);
+	free(f->away_text);
 	fleet_pools_clear(f);
 	free(f);
 }
@@ -443,7 +444,9 @@ bool id_etcd_is(const struct id_store *s)
 	return s->ops == &ops;
 }
 
-/* What etcd has too need not be on the disk before we go on (see offline_take()). */
+/*
+ * Values that etcd also has need not be on the disk before the call returns (see offline_take()).
+ */
 static int use_notes(struct fleet *f)
 {
 	char endpoint[512];
@@ -476,7 +479,7 @@ int id_etcd_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool
 	if (r == 0)
 		r = use_notes(f);
 	if (r < 0) {
-		f->local = NULL; /* it is the caller's still */
+		f->local = NULL; /* it still belongs to the caller */
 		close_store(&f->base);
 		return r;
 	}

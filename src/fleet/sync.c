@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What this host knows and what etcd has are brought together. Nothing is taken over. */
+/* Reconcile this host's record with etcd. No value is taken from another owner. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include "fleet/store.h"
 #include "ids/owner.h"
 
-/* Rows that one transaction looks up; below etcd's limit of operations. */
+/* Number of rows that one transaction looks up; below etcd's limit of operations. */
 #define BATCH 60
 
 struct sync {
 	struct fleet *f;
 	bool adopt;
-	int64_t revision; /* etcd's, when it began */
+	int64_t revision; /* revision of etcd at the beginning */
 	struct vfctl_ids_sync n;
 };
 
@@ -28,7 +28,7 @@ static bool theirs_is_ours(const struct sync *s, const struct fleet_seen *seen,
 			id_same_owner(&seen->id.owner, &row->owner)));
 }
 
-/* @seen is what it is in etcd; the row stays, marked, until it is released here. */
+/* @seen is the record in etcd. The row here is marked, and stays until it is released here. */
 static int mark_conflict(struct sync *s, const struct vfctl_id *row,
 	const struct fleet_seen *seen)
 {
@@ -36,9 +36,9 @@ static int mark_conflict(struct sync *s, const struct vfctl_id *row,
 	struct vfctl_id now = *row;
 
 	if (!seen->there)
-		snprintf(now.note, sizeof(now.note), "etcd has it as nobody's");
+		snprintf(now.note, sizeof(now.note), "it has no owner in etcd");
 	else
-		snprintf(now.note, sizeof(now.note), "etcd has it as %s: %.40s %.12s on %.32s",
+		snprintf(now.note, sizeof(now.note), "in etcd it is %s: %.40s %.12s on %.32s",
 			vfctl_id_state_name(seen->id.state), o->domain_name[0] ? o->domain_name
 			: o->domain_uuid, o->device, o->host);
 	now.pending = true;
@@ -47,8 +47,8 @@ static int mark_conflict(struct sync *s, const struct vfctl_id *row,
 }
 
 /*
- * The owner's key names another value: of a taking that failed here and was carried out
- * there all the same. The guest has the one of @row.
+ * The owner's key names another value: the allocation failed here, but etcd carried it out. The
+ * guest uses the value in @row.
  */
 static int drop_stray(struct sync *s, const struct vfctl_id *row)
 {
@@ -73,8 +73,9 @@ static int drop_stray(struct sync *s, const struct vfctl_id *row)
 }
 
 /*
- * What was leased here while etcd was away, or lost there, is told. The claim compares with
- * what it finds; what is nobody's in etcd it may have, for the guest here uses it.
+ * Report a lease that was taken here while etcd was unreachable, or that etcd lost. The claim
+ * compares with the present record. A value without an owner in etcd may be claimed, because the
+ * guest here uses it.
  */
 static int sync_lease(struct sync *s, const struct vfctl_id *row,
 	const struct fleet_seen *seen)
@@ -98,9 +99,9 @@ static int sync_lease(struct sync *s, const struct vfctl_id *row,
 	return r;
 }
 
-/* ---- what is no lease ---- */
+/* ---- entries that are not leases ---- */
 
-/* Released here, or never taken as far as anybody here knows; or its rest is over. */
+/* The value was released here, or never leased according to this host, or its cooldown is over. */
 static int sync_rest(struct sync *s, const struct vfctl_id *row,
 	const struct fleet_seen *seen)
 {
@@ -114,12 +115,13 @@ static int sync_rest(struct sync *s, const struct vfctl_id *row,
 	if (!told && !(row->pending && (theirs_is_ours(s, seen, row) ||
 			(seen->there && seen->id.state == VFCTL_ID_QUARANTINED)))) {
 		s->n.undone += row->pending && !seen->there;
-		return mirror_drop(s->f, row->kind, row->value); /* not ours there */
+		return mirror_drop(s->f, row->kind, row->value); /* in etcd it does not belong to
+								    this host */
 	}
 	now.pending = false;
 	r = fleet_replace(s->f, seen, over ? NULL : &now);
 	if (r <= 0)
-		return r; /* 0: it changed meanwhile, the next sync sees */
+		return r; /* 0: it changed meanwhile; the next sync handles it */
 	*(told ? &s->n.expired : &s->n.pushed) += 1;
 	return over ? mirror_drop(s->f, row->kind, row->value)
 		: id_sqlite_put(s->f->local, &now);
@@ -156,10 +158,10 @@ static int sync_quarantine(struct sync *s, const struct vfctl_id *row,
 		return id_sqlite_put(s->f->local, &now);
 	}
 	s->n.quarantined += same;
-	return same ? 0 : mirror_drop(s->f, row->kind, row->value); /* somebody's after all */
+	return same ? 0 : mirror_drop(s->f, row->kind, row->value); /* it has an owner after all */
 }
 
-/* ---- all that this host knows ---- */
+/* ---- all values in this host's record ---- */
 
 typedef int (*sync_fn)(struct sync *s, const struct vfctl_id *row,
 	const struct fleet_seen *seen);
@@ -170,7 +172,7 @@ static int sync_row(struct sync *s, struct vfctl_id *row, const struct fleet_see
 		[VFCTL_ID_BLOCK] = sync_block, [VFCTL_ID_RESTING] = sync_rest,
 		[VFCTL_ID_QUARANTINED] = sync_quarantine};
 
-	/* The hook knows neither this host's name nor etcd: what it noted is told from here. */
+	/* The hook has neither this host's name nor etcd: sync reports its notes. */
 	if (!row->owner.host[0] && row->kind == VFCTL_ID_GUID &&
 		row->state == VFCTL_ID_LEASED && fleet_pool_named(s->f, row->pool, row->kind)) {
 		str_copy(row->owner.host, sizeof(row->owner.host), s->f->spec->host);
@@ -178,7 +180,7 @@ static int sync_row(struct sync *s, struct vfctl_id *row, const struct fleet_see
 	}
 	if (!fleet_is_mine(s->f, row))
 		return 0;
-	etcd_begin(s->f->etcd); /* each has its own deadline */
+	etcd_begin(s->f->etcd); /* each value has its own deadline */
 	return by_state[row->state](s, row, seen);
 }
 
@@ -225,14 +227,16 @@ static int sync_all(struct sync *s)
 {
 	int r = id_sqlite_any_pending(s->f->local);
 
-	if (r > 0) /* a change that gave up may be carried out yet: not after the fence */
+	if (r > 0) /* a change that gave up may still be carried out, but not after the fence */
 		r = fleet_fence(s->f);
+	if (r >= 0)
+		r = unread_undo(s->f, &s->n.undone);
 	for (int kind = VFCTL_ID_GUID; kind <= VFCTL_ID_MAC && r >= 0; kind++)
 		r = sync_kind(s, (enum vfctl_id_kind)kind);
 	return r;
 }
 
-/* ---- what is this host's there and not known here ---- */
+/* ---- values of this host in etcd that are unknown here ---- */
 
 static int find_one(void *data, const struct vfctl_id *id)
 {
@@ -246,7 +250,9 @@ static int find_one(void *data, const struct vfctl_id *id)
 	return mirror_put(s->f, id);
 }
 
-/* Only what changed since the last time, but for a restored backup, which goes back. */
+/*
+ * Only the changes since the last sync, except after a restored backup, whose revisions are lower.
+ */
 static int find_unknown(struct sync *s)
 {
 	char text[32] = "";
@@ -262,7 +268,7 @@ static int find_unknown(struct sync *s)
 	return r < 0 ? r : id_sqlite_set_note(s->f->local, "revision", text);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole sync ---- */
 
 static int count_hosts(struct sync *s)
 {
@@ -304,7 +310,7 @@ static int fill_blocks(struct sync *s)
 			r = fleet_fill_block(s->f, &s->f->pools[i], s->f->spec->etcd->block, &added);
 		}
 		s->n.set_aside += added;
-		if (r == -ENOSPC || r == -EINVAL) { /* the other pools get theirs */
+		if (r == -ENOSPC || r == -EINVAL) { /* the other pools are still filled */
 			log_warn(s->f->base.ctx, "%s", vfctl_ctx_error(s->f->base.ctx));
 			r = 0;
 		}
@@ -312,7 +318,7 @@ static int fill_blocks(struct sync *s)
 	return r;
 }
 
-/* The guard of an empty transaction registers. */
+/* An empty transaction registers this host, because of its guard. */
 static int register_host(struct sync *s)
 {
 	struct fleet *f = s->f;
@@ -328,8 +334,8 @@ static int register_host(struct sync *s)
 	}
 	f->adopt = false;
 	if (r == 0)
-		return ctx_fail(f->base.ctx, -EAGAIN, "the registration of host %s changes all the "
-			"time", f->spec->host);
+		return ctx_fail(f->base.ctx, -EAGAIN, "other programs keep changing the registration of "
+			"host %s", f->spec->host);
 	return r < 0 ? r : fleet_renew_presence(f, true);
 }
 
@@ -338,7 +344,7 @@ int id_etcd_sync(struct id_store *store, bool adopt, struct vfctl_ids_sync *ret)
 	struct sync s = {.f = fleet_of(store), .adopt = adopt};
 	int r;
 
-	s.f->away_error = 0; /* now is when to look whether it is back */
+	s.f->away_error = 0; /* check now whether it is reachable again */
 	r = fleet_begin(s.f);
 	if (r == 0)
 		r = register_host(&s);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Taking values: one transaction each, or one for a whole block. */
+/* Allocate values: one transaction for each, or one for a whole reserve. */
 #include <errno.h>
 
 #include "base/idrange.h"
 #include "fleet/fleet.h"
 
-/* Of two hosts that want the same value one is refused: each time one gets it. */
+/* If two hosts want the same value, one of them is refused; in each round one host succeeds. */
 #define TRIES 200
-/* A hint is good as long as others' releases need not be seen. */
+/* A hint is valid for so long, because releases of other hosts need not be seen at once. */
 #define HINT_S 10
-#define SPREAD_MAX 48 /* free values to choose from after collisions; of FLEET_WINDOW */
+#define SPREAD_MAX 48 /* number of free values to choose from after collisions; below FLEET_WINDOW */
 
 /* ---- the hint ---- */
 
-/* Lowest first: what was taken last, plus one, saves looking. */
+/* Lowest first: the last allocated value plus one saves a search. */
 static bool hinted(struct fleet *f, const struct id_choice *choice, struct fleet_spot *ret)
 {
 	const struct fleet_pool *state = fleet_pool_state(f, choice->pool);
@@ -54,7 +54,7 @@ struct taking {
 	unsigned collisions;
 };
 
-/* The owner has a value already: the same again, if it is this host's. 1 done. */
+/* The owner already has a value: it gets the same one again if it belongs to this host. 1: done. */
 static int take_same(struct taking *t, const struct etcd_kv *owner)
 {
 	struct vfctl_id holder = {.value = 0};
@@ -72,7 +72,10 @@ static int take_same(struct taking *t, const struct etcd_kv *owner)
 	return r < 0 ? r : 1;
 }
 
-/* The value was somebody's: where next? The more collide, the wider they spread. */
+/*
+ * The value had an owner: choose the next one. After each collision the hosts choose from a wider
+ * range.
+ */
 static int choose_next(struct taking *t, const struct etcd_result *near)
 {
 	const struct vfctl_id_pool *pool = t->choice->pool;
@@ -82,7 +85,7 @@ static int choose_next(struct taking *t, const struct etcd_result *near)
 	int n = fleet_spots_in(t->f, pool, t->id.value, end_of(pool, t->id.value), near, spots,
 		spread);
 
-	if (n > 0 && spots[0].value == t->id.value) { /* it was the guard that stood in the way */
+	if (n > 0 && spots[0].value == t->id.value) { /* the guard failed, not the value */
 		t->spot = spots[0];
 		return 0;
 	}
@@ -95,7 +98,7 @@ static int choose_next(struct taking *t, const struct etcd_result *near)
 	return 0;
 }
 
-/* 1 done, 0 try again. */
+/* 1: done, 0: try again. */
 static int try_take(struct taking *t)
 {
 	const struct vfctl_id_pool *pool = t->choice->pool;
@@ -110,21 +113,21 @@ static int try_take(struct taking *t)
 	if (r != 0)
 		return r;
 	owner = etcd_first(&a.results[0]);
-	/* Also so when it was ourselves, in a try whose answer was lost. */
+	/* This host itself may have leased it, in an attempt whose answer was lost. */
 	return owner ? take_same(t, owner) : choose_next(t, &a.results[1]);
 }
 
-/* All else is gone: what was set aside for when etcd is away. 1 done. */
+/* All other values are used: take one from the reserve. 1: done. */
 static int take_from_block(struct taking *t)
 {
 	struct vfctl_id_filter filter = {.pool = t->choice->pool->name,
 		.states = 1u << VFCTL_ID_BLOCK};
-	_free_ char *words = steal(t->f->base.ctx->error);
+	_free_ char *message = steal(t->f->base.ctx->error);
 	struct vfctl_id row, holder;
 	int r = t->f->local->ops->page(t->f->local, &filter, t->choice->pool->kind, NULL, &row, 1);
 
 	if (r <= 0)
-		return ctx_fail(t->f->base.ctx, -ENOSPC, "%s", words ? words : "exhausted");
+		return ctx_fail(t->f->base.ctx, -ENOSPC, "%s", message ? message : "exhausted");
 	t->id.value = row.value;
 	r = fleet_claim(t->f, &t->id, &holder);
 	return r < 0 ? r : 1;
@@ -145,8 +148,8 @@ int fleet_take(struct fleet *f, const struct id_choice *choice, struct vfctl_id 
 	if (r == -ENOSPC)
 		r = take_from_block(&t);
 	if (r == 0)
-		r = ctx_fail(f->base.ctx, -EAGAIN, "others took each value of pool %s first; try "
-			"again", choice->pool->name);
+		r = ctx_fail(f->base.ctx, -EAGAIN, "other hosts allocated each value of pool %s first; "
+			"try again", choice->pool->name);
 	if (r < 0)
 		return r;
 	set_hint(f, choice, t.id.value);
@@ -156,11 +159,12 @@ int fleet_take(struct fleet *f, const struct id_choice *choice, struct vfctl_id 
 	return r;
 }
 
-/* ---- a block ---- */
+/* ---- the reserve ---- */
 
-#define BLOCK_MAX 120 /* as host.yaml says; below ETCD_OPS_MAX, with the guard's compares */
+#define BLOCK_MAX 120 /* the limit in host.yaml; below ETCD_OPS_MAX, including the guard's compares */
 #define BLOCK_TRIES 20
-#define BLOCK_SPREAD 8 /* values more to choose from after each try that others won */
+#define BLOCK_SPREAD 8 /* number of additional values to choose from after each attempt that lost
+			  to other hosts */
 
 static int write_row(struct etcd_txn *t, const struct vfctl_id *row, int64_t revision)
 {
@@ -189,7 +193,7 @@ static int mirror_block(struct fleet *f, struct vfctl_id *row, const struct flee
 	return f->local->ops->end(f->local, r == 0) < 0 && r == 0 ? -EIO : r;
 }
 
-/* How many of the values were set aside; 0: others were faster. */
+/* Returns how many of the values were reserved; 0: other hosts were faster. */
 static int try_reserve(struct fleet *f, const struct vfctl_id_pool *pool,
 	const struct fleet_spot *spots, int n)
 {
@@ -206,7 +210,7 @@ static int try_reserve(struct fleet *f, const struct vfctl_id_pool *pool,
 		if (write_row(&t, &row, spots[i].revision) < 0)
 			return ctx_oom(f->base.ctx);
 	}
-	/* When nobody knows whether it was done: the next sync finds what is there. */
+	/* The outcome is unknown: the next sync finds the result. */
 	r = fleet_change(f, &t, pool, &a);
 	if (r == 1)
 		r = mirror_block(f, &row, spots, n);
@@ -238,12 +242,13 @@ int fleet_fill_block(struct fleet *f, const struct vfctl_id_pool *pool, unsigned
 		added += r > 0 ? (unsigned)r : 0;
 	}
 	*ret_added = added;
-	if (r == -ENOSPC && added) { /* as many as there were */
+	if (r == -ENOSPC && added) { /* all that were free */
 		ctx_clear(f->base.ctx);
 		return 0;
 	}
 	if (r >= 0 && added < want)
-		r = ctx_fail(f->base.ctx, -EAGAIN, "others took values of pool %s first; try again",
+		r = ctx_fail(f->base.ctx, -EAGAIN, "other hosts allocated values of pool %s first; try "
+			"again",
 			pool->name);
 	return r < 0 ? r : 0;
 }
@@ -253,12 +258,12 @@ void fleet_top_up(struct fleet *f, const struct vfctl_id_pool *pool)
 	struct fleet_pool *state = fleet_pool_state(f, pool);
 	unsigned want = f->spec->etcd->block, added = 0;
 
-	/* Once in a command: what it takes does not come from the block. */
+	/* Once per command: the values that it allocates do not come from the reserve. */
 	if (state->block_checked)
 		return;
 	state->block_checked = true;
 	if (fleet_fill_block(f, pool, want / 2 + want % 2, &added) < 0)
-		log_warn(f->base.ctx, "nothing was set aside for when etcd is away: %s",
+		log_warn(f->base.ctx, "the reserve for work without etcd could not be filled: %s",
 			vfctl_ctx_error(f->base.ctx));
 	ctx_clear(f->base.ctx);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * attach: lease, identity and policy set and read back, then libvirt; hot plug runs no
- * hook, so all of it happens here first.
+ * attach: lease the VF, set and verify its identity and policy, then plug it in. libvirt runs no
+ * hook for hot plug, so all of this is done here first.
  */
 #include <errno.h>
 
@@ -13,11 +13,11 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 
-/* ---- the device, on a root port that is free ---- */
+/* ---- the device, on a free root port ---- */
 
 /*
- * A guest that was told where other devices are should be told of this one too; one that
- * knows of no node, and has one only, loses nothing.
+ * If the guest sees the node of other devices, it should see the node of this one too. A guest with
+ * one node, or without nodes for its devices, loses nothing.
  */
 static void warn_port(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_parsed_domain *parsed, const struct vfctl_domain_port *port)
@@ -29,15 +29,15 @@ static void warn_port(struct vfctl_ctx *ctx, const struct attach *a,
 	if (!tells || port->locality == VFCTL_LOCALITY_LOCAL)
 		return;
 	if (port->locality == VFCTL_LOCALITY_WRONG)
-		log_warn(ctx, "domain %s will see the VF on its NUMA node %d, where it is not: "
-			"no other root port is free (xml.expander_ports in its guest.yaml)",
+		log_warn(ctx, "domain %s will see the VF on the wrong NUMA node %d: no other root port "
+			"is free (xml.expander_ports in its guest.yaml)",
 			attach_name(a), port->cell);
 	else
-		log_warn(ctx, "domain %s will not see on which NUMA node the VF is: no root port "
-			"of that node is free (xml.expander_ports in its guest.yaml)", attach_name(a));
+		log_warn(ctx, "domain %s will not see the NUMA node of the VF: no root port of that "
+			"node is free (xml.expander_ports in its guest.yaml)", attach_name(a));
 }
 
-/* A root port of the domain that is free. */
+/* Find a free root port of the domain. */
 static int find_port(struct vfctl_ctx *ctx, const struct attach *a, const char *xml,
 	uint8_t *ret_bus)
 {
@@ -48,7 +48,7 @@ static int find_port(struct vfctl_ctx *ctx, const struct attach *a, const char *
 	if (r < 0)
 		return r;
 	if (vfctl_domain_find_port(parsed, a->node, &port) < 0)
-		return ctx_fail(ctx, -ENOSPC, "domain %s has no free PCIe root port; give it some "
+		return ctx_fail(ctx, -ENOSPC, "domain %s has no free PCIe root port; add some "
 			"(spare_ports in its guest.yaml, or <controller type='pci' "
 			"model='pcie-root-port'/>) and restart it", attach_name(a));
 	warn_port(ctx, a, parsed, &port);
@@ -56,7 +56,7 @@ static int find_port(struct vfctl_ctx *ctx, const struct attach *a, const char *
 	return 0;
 }
 
-/* The definition with the VF; one that is adopted is among its devices already. */
+/* The definition with the VF. A VF that is adopted is already among its devices. */
 static int make_definition(struct vfctl_ctx *ctx, struct attach *a)
 {
 	_free_ char *known = NULL, *base = a->config_xml ? a->config_xml : strdup(a->config.xml);
@@ -85,7 +85,7 @@ static int make_devices(struct vfctl_ctx *ctx, struct attach *a)
 		if (r == 0)
 			r = vfctl_domain_device_xml(ctx, &a->vf, bus, a->hv->version,
 				&a->live_device);
-		/* The next one finds another port. */
+		/* The next VF finds another port. */
 		base = steal(a->live.xml);
 		if (r == 0)
 			r = vfctl_domain_add_device(ctx, base, &a->vf, bus, &a->live.xml);
@@ -97,27 +97,29 @@ static int make_devices(struct vfctl_ctx *ctx, struct attach *a)
 
 /* ---- steps of attach ---- */
 
-/* What its <interface> says somebody else wrote: whoever leases it sees what that is. */
-static void put_words(const struct vfctl_vf_attrs *attrs, struct buf *words)
+/*
+ * Another program may have written this <interface>: the message shows the values that are leased.
+ */
+static void put_text(const struct vfctl_vf_attrs *attrs, struct buf *message)
 {
 	char value[VFCTL_ATTR_TEXT];
 	const char *key;
 	size_t i = 0;
 
 	while (vfctl_vf_attrs_next(attrs, &i, &key, value))
-		buf_printf(words, "%s%s=%s", words->len ? " " : "", key, value);
+		buf_printf(message, "%s%s=%s", message->len ? " " : "", key, value);
 }
 
 /*
- * Its first VF, and plugged in live, which has its policy from here: as good as the hook's start,
- * and nothing that the domain holds is unguarded.
+ * The first VF of the domain, plugged in live, gets its policy here. That is as good as a start
+ * with the hook: all resources of the domain are covered.
  */
 static bool is_run(const struct attach *a)
 {
 	return (a->new_lease || a->first_vf) && a->affect & VFCTL_AFFECT_LIVE;
 }
 
-/* A lease of this VF alone, or the VF in the one that is there. */
+/* A lease for only this VF, or the VF in the present lease. */
 static int add_lease_op(struct vfctl_ctx *ctx, const struct attach *a, struct steps *steps)
 {
 	struct vfctl_lease lease = {.domain_name = (char *)attach_name(a), .running = is_run(a),
@@ -140,7 +142,10 @@ static int add_lease_op(struct vfctl_ctx *ctx, const struct attach *a, struct st
 	return 0;
 }
 
-/* Definition first: it can be put back, a device in a running guest only asked for. */
+/*
+ * The definition comes first: it can be restored; the removal of a device from a running guest is
+ * only a request.
+ */
 static int add_plug_step(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_bdf *bdf, const char *device, struct steps *steps)
 {
@@ -154,16 +159,16 @@ static int add_plug_step(struct vfctl_ctx *ctx, const struct attach *a,
 	return 0;
 }
 
-/* Leased, and with its policy. */
+/* Steps that lease it and set its policy. */
 static int add_vf_steps(struct vfctl_ctx *ctx, struct attach *a, struct steps *steps)
 {
 	const char *vf = TEXT(&a->vf.bdf), *name = attach_name(a);
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 	int r;
 
-	put_words(&a->vf.attrs, &words);
+	put_text(&a->vf.attrs, &message);
 	step_begin(steps, "lease VF %s to domain %s%s%s", vf, name,
-		a->adopt ? " with " : "", a->adopt && words.data ? words.data : "");
+		a->adopt ? " with " : "", a->adopt && message.data ? message.data : "");
 	r = add_lease_op(ctx, a, steps);
 	if (r == 0 && a->affect & VFCTL_AFFECT_LIVE) {
 		step_begin(steps, "set identity and policy of VF %s and read them back", vf);
@@ -180,12 +185,13 @@ static int add_definition_step(struct vfctl_ctx *ctx, const struct attach *a, st
 	for (size_t i = 0; i < a->chosen_count; i++)
 		buf_printf(&vfs, "%s%s", i ? ", " : a->chosen_count > 1 ? "s " : " ", TEXT(&a->chosen[i]));
 	step_begin(steps, a->adopt
-		? "note what VF%s, which it has, is leased with in the definition of domain %s"
+		? "record the leased values of VF%s, which the domain already has, in the definition of "
+			"domain %s"
 		: "add VF%s to the definition of domain %s", vfs.data ? vfs.data : "", attach_name(a));
 	return attach_add_definition_op(ctx, a, steps);
 }
 
-/* The VFs one after the other, so that each is chosen knowing those before. */
+/* Plan the VFs one after the other, because each choice depends on those before. */
 static int add_attach_steps(struct vfctl_ctx *ctx, struct attach *a,
 	const struct vfctl_attach_options *o, bool dry_run, struct vfctl_change *change)
 {

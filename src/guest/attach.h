@@ -7,31 +7,31 @@
 #include "facts/snapshot/domains.h"
 #include "guest/guest.h"
 
-/* What attach and detach work on: a domain, one VF, and what both are like now. */
+/* The input of attach and detach: a domain, one VF, and their present state. */
 struct attach {
 	struct vfctl_hypervisor *hv;
 	struct vfctl_snapshot *snapshot;
-	struct vfctl_domain_info live;	 /* the running one, when it runs */
-	struct vfctl_domain_info config; /* the defined one, when it is persistent */
-	const struct vfctl_lease *left; /* detach: the lease of a domain that libvirt does not know */
+	struct vfctl_domain_info live;	 /* the running domain, if it runs */
+	struct vfctl_domain_info config; /* the definition, if it is persistent */
+	const struct vfctl_lease *left; /* detach: the lease of a domain that libvirt does not have */
 	struct vfctl_domain_vf vf;
 	struct identities identities;
 	struct vfctl_lease_vf lease_vf;
 	int node; /* of the VF, on the host */
-	struct known_domains *domains; /* who has what, as libvirt says */
-	const struct vfctl_lease_vf *left_over; /* leased to the domain already */
+	struct known_domains *domains; /* the users of devices, according to libvirt */
+	const struct vfctl_lease_vf *left_over; /* already leased to the domain */
 	char lease_id[65];
 	bool new_lease;
-	bool first_vf; /* of a lease that is there */
-	bool adopt; /* it is among the domain's devices already, without a lease */
-	bool still_used; /* detach: the domain keeps it where it was not asked to let go */
-	size_t missing; /* attach: how many it gets */
-	struct vfctl_bdf chosen[VFCTL_GUEST_VFS_MAX]; /* those that it gets, so far */
+	bool first_vf; /* of the present lease */
+	bool adopt; /* it is already among the domain's devices, without a lease */
+	bool still_used; /* detach: the domain keeps it in the part that was not requested */
+	size_t missing; /* attach: number of VFs that it gets */
+	struct vfctl_bdf chosen[VFCTL_GUEST_VFS_MAX]; /* VFs that it gets, so far */
 	size_t chosen_count;
 	unsigned affect;
 	unsigned timeout_ms;
 	char *live_device; /* XML */
-	char *config_xml;		   /* the defined one as it shall be */
+	char *config_xml;		   /* the new definition */
 };
 
 static inline const char *attach_name(const struct attach *a)
@@ -51,25 +51,25 @@ static inline const char *attach_uuid(const struct attach *a)
 void attach_clear(struct attach *a);
 
 /*
- * attach_open.c: lock, read the host and the domain into @a, which is empty. Both are cleared by the
- * caller, also after a failure.
+ * attach_open.c: lock, and read the host and the domain into @a, which must be empty. The caller
+ * clears both, also after a failure.
  */
 int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
 	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change);
-/* What the domain's lease is called, or will be. */
+/* The id of the domain's lease, present or future. */
 int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a);
-/* -EPERM: its lease is lost, and its CPUs and memory would stay without one. */
+/* -EPERM: the domain's lease was lost, and its CPUs and memory would remain without one. */
 int attach_check_lost(struct vfctl_ctx *ctx, const struct attach *a);
-/* The definition, as it is, gets the devices and the intent of @a->config_xml. */
+/* Add the devices and the intent of @a->config_xml to the present definition. */
 int attach_add_definition_op(struct vfctl_ctx *ctx, const struct attach *a,
 	struct steps *steps);
 
-/* attach_vf.c: how many VFs it gets. -EALREADY: with --ensure, it has them. */
+/* attach_vf.c: number of VFs that it gets. -EALREADY: with --ensure, it already has them. */
 int attach_count_missing(struct vfctl_ctx *ctx, struct attach *a,
 	const struct vfctl_attach_options *o);
 /* The VF in the domain's lease, or NULL. */
 const struct vfctl_lease_vf *attach_leased(const struct attach *a, const struct vfctl_bdf *vf);
-/* Which VF it gets next, with which identity. */
+/* Choose the next VF and its identity. */
 int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	const struct vfctl_attach_options *o, bool dry_run);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What attach and detach have in common: the domain, its lease, its definition. */
+/* Common parts of attach and detach: the domain, its lease, its definition. */
 #include "guest/attach.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ void attach_clear(struct attach *a)
 	free(a->config_xml);
 }
 
-/* ---- what is there ---- */
+/* ---- the present state ---- */
 
 static int read_domain(struct vfctl_ctx *ctx, const char *name, struct attach *a)
 {
@@ -27,7 +27,7 @@ static int read_domain(struct vfctl_ctx *ctx, const char *name, struct attach *a
 	int r = a->hv->get(ctx, a->hv, name, false, &info);
 
 	if (r < 0)
-		return ctx_blame(ctx, r);
+		return ctx_mark_usage_error(ctx, r);
 	if (info.active)
 		a->live = info;
 	else
@@ -37,14 +37,14 @@ static int read_domain(struct vfctl_ctx *ctx, const char *name, struct attach *a
 	return r;
 }
 
-/* What was asked, or what applies: the running domain, and its definition. */
+/* The requested parts, or those that exist: the running domain and its definition. */
 static int decide_affect(struct vfctl_ctx *ctx, unsigned asked, struct attach *a)
 {
 	if (asked & VFCTL_AFFECT_LIVE && !a->live.name)
-		return ctx_mistake(ctx, -EINVAL, "domain %s is not running, so --live has nothing to "
-			"work on", attach_name(a));
+		return ctx_usage_error(ctx, -EINVAL, "domain %s is not running, so --live cannot be "
+			"used", attach_name(a));
 	if (asked & VFCTL_AFFECT_CONFIG && !a->config.name)
-		return ctx_mistake(ctx, -EINVAL, "domain %s is transient: it has no configuration for "
+		return ctx_usage_error(ctx, -EINVAL, "domain %s is transient: it has no configuration for "
 			"--config", attach_name(a));
 	a->affect = asked;
 	if (!asked)
@@ -73,8 +73,8 @@ int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a)
 	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
 
 	if (lease && lease->transient && a->affect & VFCTL_AFFECT_CONFIG)
-		return ctx_fail(ctx, -EBUSY, "what domain %s holds it holds for its run only; stop it "
-			"first, or attach with --live alone", attach_name(a));
+		return ctx_fail(ctx, -EBUSY, "the lease of domain %s ends with its run; stop the domain "
+			"first, or attach with --live only", attach_name(a));
 	a->new_lease = !lease;
 	a->first_vf = lease && !lease->vf_count;
 	if (!str_copy(a->lease_id, sizeof(a->lease_id), lease ? lease->id : attach_uuid(a)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which VF a domain gets, and with which identity. */
+/* Choose a VF for a domain, and its identity. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -20,32 +20,32 @@ static const struct known_domain *find_holder(const struct attach *a,
 	return NULL;
 }
 
-static int check_apart(struct vfctl_ctx *ctx, const struct vfctl_attach_options *o,
+static int check_anti_affinity(struct vfctl_ctx *ctx, const struct vfctl_attach_options *o,
 	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
 	unsigned allowed = o->spec ? o->spec->vfs_allowed : 0;
-	_free_ char *words = NULL;
+	_free_ char *message = NULL;
 	char text[VFCTL_BDF_TEXT];
 
-	if (!(vfctl_vf_exposure(ctx, pf, vf, &words) & ~allowed))
+	if (!(vfctl_vf_exposure(ctx, pf, vf, &message) & ~allowed))
 		return 0;
-	return ctx_fail(ctx, -EPERM, "%s/%u is given to no guest: it %s", vfctl_pf_name(pf, text),
-		vf->index, words ? words : "is not kept apart");
+	return ctx_fail(ctx, -EPERM, "%s/%u cannot be given to a guest: it %s", vfctl_pf_name(pf, text),
+		vf->index, message ? message : "is not isolated");
 }
 
-/* -EBUSY: somebody has it; -EPERM: no guest may have it. */
+/* -EBUSY: it is in use or leased; -EPERM: it may not be given to a guest. */
 static int check_free(struct vfctl_ctx *ctx, struct attach *a,
 	const struct vfctl_attach_options *o, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
 	const struct known_domain *holder = find_holder(a, &vf->bdf);
-	char words[256], text[VFCTL_BDF_TEXT];
+	char message[256], text[VFCTL_BDF_TEXT];
 
 	if (pf->unread)
 		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
 	if (vf_is_open(vf) || vf->lease.name[0] ||
 		(vf->defined_in[0] && !str_eq(vf->defined_in, attach_name(a))))
 		return ctx_fail(ctx, -EBUSY, "%s/%u is %s", vfctl_pf_name(pf, text), vf->index,
-			vf_describe_user(vf, words, sizeof(words)));
+			vf_describe_user(vf, message, sizeof(message)));
 	if (holder && str_eq(holder->uuid, attach_uuid(a)) && !a->live.name) {
 		a->adopt = true;
 		return 0;
@@ -53,7 +53,7 @@ static int check_free(struct vfctl_ctx *ctx, struct attach *a,
 	if (holder)
 		return ctx_fail(ctx, -EBUSY, "%s/%u is a device of domain %s",
 			vfctl_pf_name(pf, text), vf->index, holder->name);
-	return check_apart(ctx, o, pf, vf);
+	return check_anti_affinity(ctx, o, pf, vf);
 }
 
 const struct vfctl_lease_vf *attach_leased(const struct attach *a, const struct vfctl_bdf *vf)
@@ -64,8 +64,8 @@ const struct vfctl_lease_vf *attach_leased(const struct attach *a, const struct 
 }
 
 /*
- * Leased to this very domain, but in none of its devices: an attach was cut short there, or
- * somebody took the device out with libvirt. That VF is given, and no second one.
+ * A VF that is leased to this domain but is not one of its devices: an attach was interrupted, or
+ * an administrator removed the device with libvirt. That VF is used instead of a second one.
  */
 static const struct vfctl_lease_vf *left_over(const struct attach *a, const struct vfctl_vf *vf)
 {
@@ -80,7 +80,7 @@ static bool is_chosen(const struct attach *a, const struct vfctl_vf *vf)
 	return bdf_list_has(a->chosen, a->chosen_count, &vf->bdf);
 }
 
-/* The first VF of @pf that nobody holds. */
+/* The first VF of @pf that is not in use. */
 static int first_free(struct vfctl_ctx *ctx, struct attach *a,
 	const struct vfctl_attach_options *o, const struct vfctl_pf *pf, const struct vfctl_vf **ret)
 {
@@ -97,7 +97,7 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a,
 		int r = is_chosen(a, &pf->vfs[i]) ? -EBUSY
 						  : check_free(ctx, a, o, pf, &pf->vfs[i]);
 
-		if (a->adopt) { /* a VF more was asked for, not one that it has */
+		if (a->adopt) { /* an additional VF was requested, not a present one */
 			a->adopt = false;
 			continue;
 		}
@@ -113,14 +113,14 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a,
 	if (exposed)
 		return ctx_fail(ctx, -EPERM, "%s", exposed);
 	if (!pf->num_vfs)
-		return ctx_fail(ctx, -EBUSY, "%s has no VFs; make some with: vfctl create %s N",
+		return ctx_fail(ctx, -EBUSY, "%s has no VFs; create some with: vfctl create %s N",
 			name, name);
 	if (a->chosen_count)
-		return ctx_fail(ctx, -EBUSY, "%s has %zu free VF%s, and %zu more are asked for (vfctl list "
-			"%s says who holds the others)", name, a->chosen_count,
+		return ctx_fail(ctx, -EBUSY, "%s has %zu free VF%s, but %zu more are needed (vfctl list "
+			"%s shows the users of the others)", name, a->chosen_count,
 			a->chosen_count == 1 ? "" : "s", a->missing, name);
-	return ctx_fail(ctx, -EBUSY, "%s has no free VF: all %u are held (vfctl list %s says by "
-		"whom)", name, pf->num_vfs, name);
+	return ctx_fail(ctx, -EBUSY, "%s has no free VF: all %u are in use or leased (vfctl list %s "
+		"shows the users)", name, pf->num_vfs, name);
 }
 
 static void warn_remote(struct vfctl_ctx *ctx, const struct attach *a, const char *xml,
@@ -134,8 +134,8 @@ static void warn_remote(struct vfctl_ctx *ctx, const struct attach *a, const cha
 		vfctl_cpuset_has(&parsed->memory_nodes, (unsigned)vf->numa_node))
 		return;
 	vfctl_cpuset_format(&parsed->memory_nodes, nodes, sizeof(nodes));
-	log_warn(ctx, "the VF is on NUMA node %d, domain %s on %s: it will be slower than a "
-		"local one", vf->numa_node, attach_name(a), nodes);
+	log_warn(ctx, "the VF is on NUMA node %d but domain %s is on %s: it will be slower than a local "
+		"VF", vf->numa_node, attach_name(a), nodes);
 }
 
 static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
@@ -159,7 +159,10 @@ static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
 	return r;
 }
 
-/* libvirt sets MAC and VLAN of an <interface>: what was not asked for is as that says. */
+/*
+ * libvirt sets MAC and VLAN of an <interface>: attributes that were not requested are as the
+ * element has them.
+ */
 static int adopt_device(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_vf *vf, struct vfctl_vf_attrs *io)
 {
@@ -180,7 +183,7 @@ static int adopt_device(struct vfctl_ctx *ctx, const struct attach *a,
 	return 0;
 }
 
-/* ---- what it has already ---- */
+/* ---- VFs that the domain already has ---- */
 
 static int find_asked(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_attach_options *o, const struct vfctl_pf **ret_pf,
@@ -191,7 +194,7 @@ static int find_asked(struct vfctl_ctx *ctx, const struct attach *a,
 		     : vfctl_inventory_find_pf(ctx, a->snapshot->inventory, o->pf, ret_pf);
 }
 
-/* What it was leased with is what was asked for. */
+/* Whether it was leased with the requested attributes. */
 static int check_asked(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_attach_options *o, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
@@ -211,12 +214,12 @@ static int check_asked(struct vfctl_ctx *ctx, const struct attach *a,
 	other.mask &= left.mask;
 	if (!vfctl_vf_attrs_next(&other, &at, &is_key, is) || at != i)
 		snprintf(is, sizeof(is), "none");
-	return ctx_fail(ctx, -EEXIST, "domain %s has %s/%u already, with %s %s, not %s; change it with: "
+	return ctx_fail(ctx, -EEXIST, "domain %s already has %s/%u, with %s %s, not %s; change it with: "
 		"vfctl set %s/%u %s=%s --config (or --live)", attach_name(a), name, vf->index, key, is,
 		asked, name, vf->index, key, asked);
 }
 
-/* How many of those that are asked for are devices of the domain, by this XML of it. */
+/* The number of requested VFs that this XML has as devices. */
 static int count_devices(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_attach_options *o, const char *xml, size_t *ret)
 {
@@ -263,8 +266,8 @@ int attach_count_missing(struct vfctl_ctx *ctx, struct attach *a,
 		return ctx_fail(ctx, -EALREADY, "domain %s has %zu VF%s of %s", attach_name(a), has,
 			has == 1 ? "" : "s", o->pf);
 	if (live != SIZE_MAX && config != SIZE_MAX && live != config)
-		return ctx_fail(ctx, -EBUSY, "domain %s has %zu VF%s of %s while it runs, and %zu in its "
-			"definition; say which is meant (--live or --config), or restart it",
+		return ctx_fail(ctx, -EBUSY, "domain %s has %zu VF%s of %s while it runs, and %zu in "
+			"its definition; choose --live or --config, or restart the domain",
 			attach_name(a), live, live == 1 ? "" : "s", o->pf ? o->pf : o->vf, config);
 	a->missing = want - has;
 	return 0;
@@ -296,7 +299,7 @@ int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 	a->node = vf->numa_node;
 	warn_remote(ctx, a, a->live.xml ? a->live.xml : a->config.xml, vf);
 	a->left_over = left_over(a, vf);
-	if (a->left_over) /* it has its identity already, unless it is given another */
+	if (a->left_over) /* it already has its identity, unless another one is requested */
 		attrs_copy(&a->vf.attrs, &a->left_over->intent, ~a->vf.attrs.mask &
 			(VFCTL_ATTR_MAC | VFCTL_ATTR_INFINIBAND));
 	if (!a->left_over || !(a->vf.attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)))

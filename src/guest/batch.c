@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Guests that are placed together, and then defined one after the other. */
+/* Guests that are placed together and then defined one after the other. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -13,11 +13,11 @@
 
 struct vfctl_batch {
 	struct vfctl_place_options options;
-	struct vfctl_guest **guests; /* borrowed, those that are new first */
+	struct vfctl_guest **guests; /* borrowed; new guests first */
 	size_t count, new_count;
 	struct vfctl_host_model *model;
 	struct vfctl_requests *requests;
-	struct vfctl_plan *plan; /* of the new ones */
+	struct vfctl_plan *plan; /* for the new guests */
 	int lock_fd; /* -1: a dry run holds no lock */
 	bool dry_run;
 };
@@ -34,7 +34,7 @@ void vfctl_batch_free(struct vfctl_batch *batch)
 	free(batch);
 }
 
-/* Those that libvirt has come last: they have their place. */
+/* Guests that libvirt already has come last: they have their place. */
 static int sort_guests(struct vfctl_ctx *ctx, struct vfctl_batch *b,
 	struct vfctl_guest *const *guests)
 {
@@ -55,7 +55,7 @@ static int sort_guests(struct vfctl_ctx *ctx, struct vfctl_batch *b,
 		else
 			b->guests[b->new_count++] = guests[i];
 	}
-	/* Both in the order in which they came. */
+	/* Both groups keep their order. */
 	for (size_t i = 0; i < there / 2; i++) {
 		struct vfctl_guest **a = &b->guests[b->new_count + i];
 		struct vfctl_guest **z = &b->guests[b->count - 1 - i], *one = *a;
@@ -109,7 +109,7 @@ const struct vfctl_guest *vfctl_batch_guest(const struct vfctl_batch *batch, siz
 	return index < batch->count ? batch->guests[index] : NULL;
 }
 
-/* Each would propose the same first free values, which are not taken in a dry run. */
+/* In a dry run nothing is taken, so each guest would propose the same first free values. */
 static int forget_values(struct vfctl_ctx *ctx, const char *name, struct steps *steps)
 {
 	for (size_t i = 0; i < steps->count; i++) {
@@ -118,7 +118,7 @@ static int forget_values(struct vfctl_ctx *ctx, const char *name, struct steps *
 		if (!s->op_count || s->ops[0].type != &op_claim)
 			continue;
 		free(s->describe);
-		s->describe = str_format("domain %s gets GUIDs and MACs of pools", name);
+		s->describe = str_format("domain %s gets GUIDs and MACs from pools", name);
 		while (s->op_count)
 			op_clear(&s->ops[--s->op_count]);
 		if (!s->describe)

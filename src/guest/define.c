@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* define and undefine: lease, then libvirt; libvirt, then the lease. */
+/* define: first the lease, then libvirt. undefine: first libvirt, then the lease. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -26,8 +26,8 @@ struct define {
 	struct vfctl_placement *placed;
 	struct vfctl_hypervisor *hv;
 	char *xml;
-	struct vfctl_lease lease; /* cells and vfs owned here */
-	struct identities lost; /* of the lease that this one replaces: what no VF has any more */
+	struct vfctl_lease lease; /* owns cells and vfs */
+	struct identities lost; /* values of the replaced lease that no VF has any more */
 };
 
 static void define_clear(struct define *d)
@@ -54,7 +54,7 @@ static int fill_lease(struct vfctl_ctx *ctx, struct define *d)
 	return r;
 }
 
-/* 1: the lease's domain is there, under another name; 0: libvirt does not know it. */
+/* 1: the lease's domain exists under another name; 0: libvirt does not have it. */
 static int find_renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease, char ret_name[128])
 {
@@ -62,7 +62,7 @@ static int find_renamed(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	int r = hv->get(ctx, hv, lease->domain_uuid, true, &info);
 
 	if (r < 0)
-		return ctx_forgive(ctx, r, -ENOENT);
+		return ctx_ignore_error(ctx, r, -ENOENT);
 	snprintf(ret_name, 128, "%.127s", info.name);
 	return 1;
 }
@@ -82,7 +82,10 @@ int find_existing(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	return 0;
 }
 
-/* No lease is left of another domain of that name, nor one whose domain runs. */
+/*
+ * Check that no lease of another domain of that name is left, and that the lease's domain does not
+ * run.
+ */
 static int check_new(struct vfctl_ctx *ctx, const struct define *d)
 {
 	const struct vfctl_leases *leases = d->placed->snapshot->leases;
@@ -98,13 +101,13 @@ static int check_new(struct vfctl_ctx *ctx, const struct define *d)
 		return 0;
 	r = old ? find_renamed(ctx, hv, old, now_called) : 0;
 	if (r == 1)
-		return ctx_fail(ctx, -EEXIST, "the domain that libvirt calls %s now holds its lease "
-			"under the name %s until its next start; choose another name until then",
+		return ctx_fail(ctx, -EEXIST, "domain %s in libvirt holds its lease under its former "
+			"name %s until its next start; choose another name until then",
 			now_called, old->domain_name);
 	if (r == 0 && old)
-		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but a lease of that name is "
+		return ctx_fail(ctx, -EEXIST, "libvirt has no domain %s, but a lease with that name is "
 			"%s; end it first: vfctl %s %s", guest->name, old->running ? "marked as "
-			"running" : "of another UUID", old->running ? "release" : "undefine",
+			"running" : "for another UUID", old->running ? "release" : "undefine",
 			old->domain_name);
 	return r;
 }
@@ -125,7 +128,7 @@ static void put_qemu(const struct vfctl_lease *l, struct buf *text)
 
 	vfctl_cpuset_format(&l->qemu_cpus, cpus, sizeof(cpus));
 	if (cpus[0])
-		buf_printf(text, ", CPU%s %s for QEMU's threads together with other guests,",
+		buf_printf(text, ", CPU%s %s for QEMU's threads (shared with other guests),",
 			vfctl_cpuset_count(&l->qemu_cpus) == 1 ? "" : "s", cpus);
 }
 
@@ -137,7 +140,10 @@ static bool lease_carries(const struct vfctl_lease *l, const struct vfctl_id *id
 	return false;
 }
 
-/* Values of pools that went with VFs of the former lease. What was only reserved stays the domain's. */
+/*
+ * Values of pools that belonged to VFs of the former lease. Values that were only reserved stay
+ * with the domain.
+ */
 static int find_lost(struct vfctl_ctx *ctx, struct define *d, struct vfctl_ids *ids)
 {
 	const struct vfctl_lease *left = d->placed->left;
@@ -174,9 +180,9 @@ static int add_define_steps(struct vfctl_ctx *ctx, struct define *d,
 	put_memory(&d->lease, &memory);
 	put_qemu(&d->lease, &qemu);
 	vfctl_cpuset_format(&d->lease.cpus, cpus, sizeof(cpus));
-	step_begin(steps, "lease CPUs %s%s and %s%s to domain %s", cpus,
+	step_begin(steps, "lease to domain %s: CPUs %s%s and %s%s", d->lease.domain_name, cpus,
 		qemu.data ? qemu.data : "", memory.data ? memory.data : "no memory",
-		vfs.data ? vfs.data : "", d->lease.domain_name);
+		vfs.data ? vfs.data : "");
 	step_op(steps, &op_lease, text, before, "%s", uuid);
 	step_add_op(steps, &op_domain, d->xml, "", uuid, "define domain %s in libvirt",
 		d->lease.domain_name);
@@ -198,7 +204,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *templat
 	return 0;
 }
 
-/* One that is new here: @change gets the steps. */
+/* Define a new guest: @change gets the steps. */
 static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct define_request *q,
 	struct vfctl_change *change)
 {
@@ -293,9 +299,9 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 
 struct undefine {
 	struct vfctl_hypervisor *hv;
-	struct vfctl_domain_info info; /* name NULL: libvirt does not know it */
+	struct vfctl_domain_info info; /* name NULL: libvirt does not have it */
 	struct vfctl_leases *leases;
-	const struct vfctl_lease *lease; /* NULL: it holds none */
+	const struct vfctl_lease *lease; /* NULL: it has none */
 	struct identities identities;
 };
 
@@ -306,7 +312,7 @@ static void undefine_clear(struct undefine *u)
 	vfctl_leases_free(u->leases);
 }
 
-/* A domain of that name was defined anew without its UUID: the lease is that of the one that is gone. */
+/* A domain of that name was defined again without its UUID: the lease belongs to the former one. */
 static int check_namesake(struct vfctl_ctx *ctx, const struct undefine *u)
 {
 	const struct vfctl_lease *l = vfctl_leases_find(u->leases, u->info.name);
@@ -315,14 +321,15 @@ static int check_namesake(struct vfctl_ctx *ctx, const struct undefine *u)
 
 	if (r)
 		return r < 0 ? r : 0;
-	return ctx_fail(ctx, -EPERM, "the lease of domain %s is held by the one of UUID %s, which libvirt "
-		"does not know any more; this one has UUID %s; to give it that lease: vfctl recover "
-		"--rebuild --trust-metadata; to end that lease: vfctl undefine %s", u->info.name,
+	return ctx_fail(ctx, -EPERM, "the lease of domain %s belongs to the former domain with UUID %s, "
+		"which libvirt no longer has; the present domain has UUID %s; to give it that lease: "
+		"vfctl recover --rebuild --trust-metadata; to end that lease: vfctl undefine "
+		"%s", u->info.name,
 		l->domain_uuid,
 		u->info.uuid, l->domain_uuid);
 }
 
-/* Not placed by vfctl, or only given a VF: its definition is not ours to remove. */
+/* vfctl did not place it, or only gave it a VF: vfctl must not remove its definition. */
 static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool force)
 {
 	const char *name = u->info.name;
@@ -333,17 +340,20 @@ static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool forc
 		return r;
 	r = u->lease ? 0 : guest_is_defined(ctx, u->info.xml, name, &lost);
 	if (r < 0 || lost)
-		return r < 0 ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; "
-			"lease to it again what it has: vfctl recover --rebuild; to remove its definition "
-			"alone: vfctl undefine %s --force", name, name);
-	return ctx_fail(ctx, -EPERM, "domain %s was not defined by vfctl; to remove its definition "
-		"all the same: vfctl undefine %s --force%s%s%s%s%s", name, name,
-		u->lease ? "; to take its VFs only: vfctl detach " : "", u->lease ? name : "",
-		u->lease ? "; to end its lease and leave it as it is: vfctl adopt " : "",
-		u->lease ? name : "", u->lease ? " --end" : "");
+		return r < 0 ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is "
+			"lost; restore it: vfctl recover --rebuild; to remove its definition alone: "
+			"vfctl undefine %s --force", name, name);
+	return ctx_fail(ctx, -EPERM, "vfctl did not define domain %s; to undefine it nevertheless: "
+		"vfctl undefine %s --force%s%s%s%s%s", name, name,
+		u->lease ? "; to remove only its VFs: vfctl detach " : "", u->lease ? name : "",
+		u->lease ? "; to end its lease and keep it as it is: vfctl adopt " : "",
+		u->lease ? name : "", u->lease ? " --undo" : "");
 }
 
-/* libvirt knows no domain of that name, but a lease may. Its domain is another one if it is there still. */
+/*
+ * libvirt has no domain of that name, but there may be a lease. If its domain still exists, it has
+ * another name.
+ */
 static int find_left(struct vfctl_ctx *ctx, const char *name, struct undefine *u)
 {
 	char now_called[128];
@@ -352,8 +362,8 @@ static int find_left(struct vfctl_ctx *ctx, const char *name, struct undefine *u
 	ctx_clear(ctx);
 	u->lease = vfctl_leases_find(u->leases, name);
 	r = u->lease ? find_renamed(ctx, u->hv, u->lease, now_called) : 0;
-	return r != 1 ? r : ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s any more: it is called %s "
-		"now, and still has its lease; to remove it: vfctl undefine %s", name, now_called,
+	return r != 1 ? r : ctx_fail(ctx, -ENOENT, "domain %s was renamed to %s in libvirt and still "
+		"has its lease; to remove it: vfctl undefine %s", name, now_called,
 		now_called);
 }
 
@@ -372,7 +382,7 @@ static int find_domain(struct vfctl_ctx *ctx, const char *name, struct undefine 
 	return 0;
 }
 
-/* A define that was killed early left no more than these. */
+/* A define that was killed early left nothing but these. */
 static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *name,
 	struct undefine *u)
 {
@@ -386,8 +396,8 @@ static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const c
 	if (r == 0)
 		r = identities_of_domain(ctx, uuid[0] ? ids : NULL, uuid, NULL, &u->identities);
 	if (r == 0 && !u->info.name && !u->lease && !u->identities.count)
-		return ctx_fail(ctx, -EALREADY, "libvirt knows no domain %s, and it holds no lease, "
-			"no GUID and no MAC here", name);
+		return ctx_fail(ctx, -EALREADY, "domain %s not found: it is neither in libvirt nor has "
+			"it a lease, GUID or MAC on this host", name);
 	return r;
 }
 
@@ -402,7 +412,7 @@ static int add_undefine_steps(struct vfctl_ctx *ctx, struct undefine *u, unsigne
 
 		if (!before)
 			return ctx_oom(ctx);
-		step_add_op(steps, &op_undomain, "", before, u->info.uuid,
+		step_add_op(steps, &op_undefine, "", before, u->info.uuid,
 			"undefine domain %s in libvirt", u->info.name);
 	}
 	if (l) {
@@ -411,7 +421,7 @@ static int add_undefine_steps(struct vfctl_ctx *ctx, struct undefine *u, unsigne
 		if (!before)
 			return ctx_oom(ctx);
 		step_add_op(steps, &op_unlease, "", before, l->domain_uuid,
-			"release what domain %s holds (%zu VF%s)", l->domain_name, l->vf_count,
+			"end the lease of domain %s (%zu VF%s)", l->domain_name, l->vf_count,
 			l->vf_count == 1 ? "" : "s");
 	}
 	return identities_add_return_step(ctx, &u->identities, change);
@@ -436,7 +446,7 @@ int vfctl_undefine_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervis
 		r = check_ours(ctx, &u, options->force);
 	if (r == 0)
 		r = find_identities(ctx, options->ids, domain, &u);
-	/* An earlier one that was cut short has now been carried on. */
+	/* An earlier change that was interrupted has now been finished. */
 	if (r == -EALREADY && finished)
 		ctx_clear(ctx);
 	if (r == 0)

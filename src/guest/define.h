@@ -9,14 +9,14 @@ struct define_request {
 	struct vfctl_guest *guest;
 	const struct vfctl_place_options *options;
 	const char *template_text, *template_name;
-	const struct vfctl_assignment *assignment; /* of one that was placed with others */
+	const struct vfctl_assignment *assignment; /* of a guest that was placed with others */
 	bool dry_run;
 };
 
-/* 1: libvirt has a domain of that name or UUID, which it would redefine in silence. */
+/* 1: libvirt has a domain of that name or UUID, which it would redefine without an error. */
 int find_existing(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_guest *guest, struct vfctl_domain_info *ret);
-/* With that lock held: define a guest, or change it where it is. */
+/* Called with that lock: define a guest, or change an existing one. */
 int define_locked(struct vfctl_ctx *ctx, const struct define_request *request,
 	struct vfctl_change *change);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* detach: out of the definition and the running domain; then the VF is returned. */
+/*
+ * detach: remove the VF from the definition and the running domain, then restore it and end its
+ * lease.
+ */
 #include <errno.h>
 
 #include "base/buf.h"
@@ -12,7 +15,7 @@
 
 #define DETACH_TIMEOUT_MS 30000
 
-/* As libvirt finds it in the running domain; NULL: it is not there. */
+/* The device in the form in which libvirt finds it in the running domain; NULL: it is not there. */
 static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_device)
 {
 	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
@@ -34,9 +37,12 @@ static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_
 		device->has_guest ? device->guest.bus : 0, a->hv->version, ret_device);
 }
 
-/* ---- which VF ---- */
+/* ---- the VF ---- */
 
-/* What the domain has, or had: a VF that went with its PF stands in its lease and metadata still. */
+/*
+ * The VFs that the domain has or had. A VF that was removed with its PF is still in its lease and
+ * metadata.
+ */
 struct known_vfs {
 	struct vfctl_lease_vf *v;
 	size_t count;
@@ -77,14 +83,14 @@ static int add_noted(struct vfctl_ctx *ctx, const char *xml, struct known_vfs *k
 	if (r == 0 && xml)
 		r = vfctl_domain_metadata_read(ctx, xml, strlen(xml), intent);
 	if (r < 0)
-		return ctx_forgive(ctx, r, -ENOENT);
+		return ctx_ignore_error(ctx, r, -ENOENT);
 	for (size_t i = 0; r == 0 && i < intent->vf_count; i++)
 		r = add_known(ctx, known, &intent->vfs[i].bdf, &intent->vfs[i].pf,
 			intent->vfs[i].index);
 	return r;
 }
 
-/* Those of its devices that are VFs of this host. */
+/* Add those devices that are VFs of this host. */
 static int add_devices(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_parsed_domain *parsed, struct known_vfs *known)
 {
@@ -101,7 +107,10 @@ static int add_devices(struct vfctl_ctx *ctx, const struct attach *a,
 	return r;
 }
 
-/* "PF/INDEX" or an address; the PF by its address when it is gone, as its names went with it. */
+/*
+ * Whether the VF is named by "PF/INDEX" or an address. If the PF is absent, only its address can
+ * name it.
+ */
 static bool is_called(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct vfctl_lease_vf *vf, const char *name)
 {
@@ -121,7 +130,10 @@ static bool is_called(struct vfctl_ctx *ctx, const struct attach *a,
 		vfctl_bdf_compare(&pf->bdf, &vf->pf) == 0;
 }
 
-/* Neither of the domain nor of the host (the words say so). What is gone is called by its address. */
+/*
+ * Neither the domain nor the host has it, as the message reports. An absent VF is named by its
+ * address.
+ */
 static int fail_unknown(struct vfctl_ctx *ctx, const struct attach *a,
 	const struct known_vfs *known, const char *name)
 {
@@ -135,11 +147,11 @@ static int fail_unknown(struct vfctl_ctx *ctx, const struct attach *a,
 	for (size_t i = 0; i < known->count; i++)
 		if (!vfctl_inventory_vf_at(a->snapshot->inventory, &known->v[i].bdf, NULL))
 			buf_printf(&gone, "%s%s", gone.len ? ", " : "", TEXT(&known->v[i].bdf));
-	return !gone.len ? -ENOENT : ctx_append(ctx, -ENOENT, "; of the VFs of domain %s these are not "
-		"there any more: %s", attach_name(a), gone.data);
+	return !gone.len ? -ENOENT : ctx_append(ctx, -ENOENT, "; these VFs of domain %s no longer "
+		"exist: %s", attach_name(a), gone.data);
 }
 
-/* By what the domain has first: its VF may have another address now, or none. */
+/* Search the domain first: its VF may have another address now, or none. */
 static int find_named(struct vfctl_ctx *ctx, struct attach *a, const struct known_vfs *known,
 	const char *name)
 {
@@ -160,7 +172,10 @@ static int find_named(struct vfctl_ctx *ctx, struct attach *a, const struct know
 	return 0;
 }
 
-/* It can be meant: a device where it shall be taken out, or nowhere a device any more. */
+/*
+ * Whether it may be the one: it is a device in a part from which it is to be removed, or in no part
+ * any more.
+ */
 static bool may_be_meant(const struct attach *a, const struct vfctl_parsed_domain *live,
 	const struct vfctl_parsed_domain *config, const struct vfctl_bdf *vf)
 {
@@ -185,11 +200,11 @@ static int find_only(struct vfctl_ctx *ctx, struct attach *a, const struct known
 		return ctx_oom(ctx);
 	if (!found)
 		return ctx_fail(ctx, -EALREADY, "domain %s has no VF", attach_name(a));
-	return found == 1 ? 0 : ctx_mistake(ctx, -EINVAL, "domain %s has more than one VF (%s); name "
+	return found == 1 ? 0 : ctx_usage_error(ctx, -EINVAL, "domain %s has more than one VF (%s); name "
 		"one: --vf PF/INDEX or its address", attach_name(a), names.data);
 }
 
-/* The VF that was named, or the only one of the domain. */
+/* Find the named VF, or the only one of the domain. */
 static int find_vf(struct vfctl_ctx *ctx, struct attach *a, const char *name)
 {
 	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *live = NULL, *config = NULL;
@@ -213,7 +228,7 @@ static int find_vf(struct vfctl_ctx *ctx, struct attach *a, const char *name)
 	return r < 0 ? r : find_only(ctx, a, &known, live, config);
 }
 
-/* ---- what is taken out ---- */
+/* ---- what is removed ---- */
 
 static bool holds_lease(const struct attach *a)
 {
@@ -224,8 +239,8 @@ static bool holds_lease(const struct attach *a)
 }
 
 /*
- * The definition without the device, and without the intent, so that the hook does not miss it at
- * the next start. Either may be gone already; @ret_device: it was there.
+ * The definition without the device and its intent, so that the hook does not miss it at the next
+ * start. Either may already be absent; @ret_device: the device was present.
  */
 static int make_definition(struct vfctl_ctx *ctx, struct attach *a, bool *ret_device)
 {
@@ -245,7 +260,7 @@ static int make_definition(struct vfctl_ctx *ctx, struct attach *a, bool *ret_de
 	return 0;
 }
 
-/* What stays where it was not asked to go is still used. */
+/* A VF that stays in the part that was not requested is still used. */
 static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 {
 	bool defined = false;
@@ -263,7 +278,7 @@ static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 		free(steal(a->live_device));
 	if (!(a->affect & VFCTL_AFFECT_CONFIG))
 		free(steal(a->config_xml));
-	/* Or the guest let go after an earlier detach gave up waiting. */
+	/* An earlier detach may have stopped waiting before the guest released the device. */
 	if (a->live_device || a->config_xml || (!a->still_used && holds_lease(a)))
 		return 0;
 	return ctx_fail(ctx, -EALREADY, "%sdomain %s does not have VF %s", !a->still_used ? ""
@@ -271,7 +286,7 @@ static int make_removals(struct vfctl_ctx *ctx, struct attach *a)
 		attach_name(a), TEXT(&a->lease_vf.bdf));
 }
 
-/* What the VF carries by the domain's metadata. */
+/* The values of the VF according to the domain's metadata. */
 static int read_carried(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_bdf *bdf,
 	struct vfctl_vf_attrs *ret)
 {
@@ -286,10 +301,13 @@ static int read_carried(struct vfctl_ctx *ctx, const char *xml, const struct vfc
 	vf = r == 0 ? find_intent_vf(intent, bdf) : NULL;
 	if (vf)
 		*ret = vf->attrs;
-	return ctx_forgive(ctx, r, -ENOENT);
+	return ctx_ignore_error(ctx, r, -ENOENT);
 }
 
-/* What another of its VFs is leased with stays the domain's, whoever wrote it into the metadata. */
+/*
+ * Values that are leased with another of its VFs stay with the domain, regardless of who wrote the
+ * metadata.
+ */
 static void leave_others(const struct attach *a, struct vfctl_vf_attrs *io)
 {
 	const struct vfctl_lease *lease = vfctl_leases_find_uuid(a->snapshot->leases, attach_uuid(a));
@@ -308,7 +326,10 @@ static void leave_others(const struct attach *a, struct vfctl_vf_attrs *io)
 	}
 }
 
-/* A VF that was plugged in live only stands in no metadata, but its lease has what it was given. */
+/*
+ * A VF that was only plugged in live is not in the metadata, but its lease has the values that it
+ * got.
+ */
 static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl_ids *ids)
 {
 	const struct vfctl_vf *vf = vfctl_inventory_vf_at(a->snapshot->inventory, &a->lease_vf.bdf, NULL);
@@ -332,7 +353,7 @@ static int add_unplug_step(struct vfctl_ctx *ctx, const struct attach *a, struct
 
 	if (!before)
 		return ctx_oom(ctx);
-	step_begin(steps, "unplug VF %s from the running domain %s, and wait until the guest let go",
+	step_begin(steps, "unplug VF %s from the running domain %s and wait until the guest releases it",
 		vf, attach_name(a));
 	step_op(steps, &op_plugged, "", before, "%s/%s", attach_uuid(a), vf);
 	return 0;
@@ -346,7 +367,7 @@ static int add_return_step(struct vfctl_ctx *ctx, const struct attach *a, struct
 
 	if (!before)
 		return ctx_oom(ctx);
-	step_begin(steps, "return VF %s to what it was and end its lease", vf);
+	step_begin(steps, "reset VF %s and end its lease", vf);
 	step_op(steps, &op_unlease_vf, "", before, "%s/%s", attach_uuid(a), vf);
 	return 0;
 }
@@ -357,7 +378,7 @@ static int add_detach_steps(struct vfctl_ctx *ctx, struct attach *a, struct vfct
 	int r = 0;
 
 	if (a->config_xml) {
-		step_begin(steps, "take VF %s out of the definition of domain %s",
+		step_begin(steps, "remove VF %s from the definition of domain %s",
 			TEXT(&a->lease_vf.bdf), attach_name(a));
 		r = attach_add_definition_op(ctx, a, steps);
 	}
@@ -368,17 +389,18 @@ static int add_detach_steps(struct vfctl_ctx *ctx, struct attach *a, struct vfct
 	return r < 0 ? r : identities_add_return_step(ctx, &a->identities, change);
 }
 
-/* libvirt knows no domain of that name: its lease, if it left one, is what there is to detach from. */
+/* libvirt has no domain of that name: if it left a lease, the VF is detached from that lease. */
 static int open_left(struct vfctl_ctx *ctx, const char *domain, struct attach *a)
 {
 	const struct vfctl_lease *lease = vfctl_leases_find(a->snapshot->leases, domain);
 
 	ctx_clear(ctx);
 	if (!lease)
-		return ctx_fail(ctx, -EALREADY, "libvirt knows no domain %s, and it holds no lease here",
+		return ctx_fail(ctx, -EALREADY, "domain %s not found: it is neither in libvirt nor has "
+			"it a lease on this host",
 			domain);
 	if (lease->running)
-		return ctx_fail(ctx, -EBUSY, "libvirt knows no domain %s, and its lease is marked as "
+		return ctx_fail(ctx, -EBUSY, "libvirt has no domain %s, but its lease is marked as "
 			"running; end that first: vfctl release %s", domain, domain);
 	a->left = lease;
 	return 0;

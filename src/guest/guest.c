@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest from its file to its place: snapshot, model, wants, plan, VFs, domain XML. */
+/* From a guest's file to its placement: snapshot, model, requests, plan, VFs, domain XML. */
 #include "guest/guest.h"
 
 #include <errno.h>
@@ -52,19 +52,19 @@ static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placement *p)
 	return r < 0 ? r : vfctl_plan_make(ctx, p->model, p->requests->v, 1, NULL, &p->plan);
 }
 
-/* ---- the VFs it got ---- */
+/* ---- the assigned VFs ---- */
 
 void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
 	struct vfctl_domain_vf *ret)
 {
-	/* A MAC may be what an InfiniBand VF's GUID derives from. */
+	/* The GUID of an InfiniBand VF may derive from its MAC. */
 	uint32_t known = pf->infiniband ? VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX |
 		VFCTL_ATTR_INFINIBAND | VFCTL_ATTR_MAC : UINT32_MAX & ~VFCTL_ATTR_INFINIBAND;
 
 	*ret = (struct vfctl_domain_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.infiniband = pf->infiniband, .form = form, .attrs = *attrs};
-	/* No network card: nothing to set, and only a <hostdev> can carry it. */
+	/* Not a network device: there is nothing to set, and only a <hostdev> can describe it. */
 	if (pf->class_code >> 16 != 0x02) {
 		known = 0;
 		ret->form = VFCTL_FORM_HOSTDEV;
@@ -76,10 +76,13 @@ int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, co
 {
 	char name[VFCTL_BDF_TEXT];
 
-	if (!want->mtu || !pf->mtu || want->mtu <= pf->mtu)
+	/* In connected mode a message may have several packets, so the MTU of the link does not limit it. */
+	if (!want->mtu || !pf->mtu || want->mtu <= pf->mtu ||
+		(pf->infiniband && want->ipoib_mode == VFCTL_IPOIB_CONNECTED))
 		return 0;
-	return ctx_mistake(ctx, -EINVAL, "line %u: vfs: an MTU of %u is more than %s has (%u), and a PF "
-		"caps its VFs; raise it with mtu: %u in its entry of host.yaml and vfctl apply",
+	return ctx_usage_error(ctx, -EINVAL, "line %u: vfs: an MTU of %u is more than %s has (%u), and "
+		"the MTU of a PF limits that of its VFs; raise it with mtu: %u in its entry of "
+		"host.yaml and vfctl apply",
 		want->line, want->mtu, vfctl_pf_name(pf, name), pf->mtu, want->mtu);
 }
 
@@ -95,8 +98,8 @@ void guest_warn_down(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, c
 			said |= vfctl_bdf_compare(&vfs[k].pf, &vfs[i].pf) == 0;
 		if (said || !pf || !pf->netdev[0] || pf->up || !device_is_interface(&vfs[i]))
 			continue;
-		log_warn(ctx, "%s is down, and libvirt does not start domain %s until it is up: ip link "
-			"set %s up (for good: link: up in its entry of host.yaml)", pf->netdev, domain,
+		log_warn(ctx, "%s is down, and libvirt cannot start domain %s until it is up: ip link "
+			"set %s up (to keep it up: link: up in its entry of host.yaml)", pf->netdev, domain,
 			pf->netdev);
 	}
 }
@@ -163,9 +166,9 @@ static int need_uuid(struct vfctl_ctx *ctx, struct vfctl_guest *guest)
 	return r < 0 || guest->uuid ? r : ctx_oom(ctx);
 }
 
-/* ---- a lease that its domain left behind ---- */
+/* ---- a lease whose domain no longer exists ---- */
 
-/* 1: libvirt does not know the domain of that lease, and it does not run. */
+/* 1: libvirt does not have the lease's domain, and it does not run. */
 static int is_left(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease)
 {
@@ -179,7 +182,9 @@ static int is_left(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	return r < 0 ? r : 0;
 }
 
-/* By its UUID if its file has one, else by its name: "virsh undefine" leaves such a lease. */
+/*
+ * Find it by the UUID if the file has one, else by the name: "virsh undefine" leaves such a lease.
+ */
 static int find_left(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, struct vfctl_placement *p)
 {
 	const struct vfctl_leases *leases = p->snapshot->leases;
@@ -193,7 +198,7 @@ static int find_left(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, struct 
 	return r < 0 ? r : 0;
 }
 
-/* Its CPUs, memory and VFs are free for the guest that it is of. */
+/* Its CPUs, memory and VFs are free for the guest to which it belongs. */
 static int free_left(struct vfctl_ctx *ctx, struct vfctl_placement *p)
 {
 	int r = 0;
@@ -212,7 +217,7 @@ static int free_left(struct vfctl_ctx *ctx, struct vfctl_placement *p)
 	return r;
 }
 
-/* A lease that replaces another has an id of its own, so that a change tells them apart. */
+/* A lease that replaces another has a different id, so that a change can distinguish them. */
 static int name_lease(struct vfctl_ctx *ctx, struct vfctl_placement *p)
 {
 	bool same;
@@ -229,9 +234,9 @@ static int name_lease(struct vfctl_ctx *ctx, struct vfctl_placement *p)
 	return 0;
 }
 
-/* ---- the host, read for one guest ---- */
+/* ---- the host, for one guest ---- */
 
-/* *@ret_placed is the caller's to free, also after a failure. */
+/* The caller frees *@ret_placed, also after a failure. */
 static int begin_placed(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	const struct vfctl_place_options *options, struct vfctl_placement **ret_placed)
 {
@@ -260,7 +265,7 @@ static void *copy_of(const void *array, size_t count, size_t size)
 	return copy;
 }
 
-/* The place alone, without its reasons. */
+/* Copy the placement without its reasons. */
 static int copy_place(struct vfctl_ctx *ctx, const struct vfctl_assignment *from,
 	struct vfctl_assignment *ret)
 {
@@ -337,19 +342,19 @@ const struct vfctl_host_model *vfctl_placement_model(const struct vfctl_placemen
 	return placed->model;
 }
 
-/* The refusal in one line: what is short, and what would make it fit. */
+/* The refusal in one line: what is short, and what would help. */
 int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_assignment *a)
 {
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 
 	if (a->refusal == VFCTL_REFUSAL_NONE)
 		return 0;
 	for (size_t i = 0; i < a->reason_count; i++)
 		if (a->reasons[i].kind == VFCTL_REASON_SHORT ||
 			a->reasons[i].kind == VFCTL_REASON_REMEDY)
-			buf_printf(&words, "%s%s", words.len ? "; " : "", a->reasons[i].text);
+			buf_printf(&message, "%s%s", message.len ? "; " : "", a->reasons[i].text);
 	ctx_fail(ctx, -ENOSPC, "%s does not fit: %s", name,
-		words.data ? words.data : vfctl_refusal_name(a->refusal));
+		message.data ? message.data : vfctl_refusal_name(a->refusal));
 	for (size_t i = 0; i < a->reason_count; i++)
 		ctx_add_reason(ctx, a->reasons[i].kind, a->reasons[i].text);
 	return -ENOSPC;
@@ -360,7 +365,9 @@ int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placement *placed)
 	return assignment_fits(ctx, placed->guest->name, vfctl_placement_assignment(placed));
 }
 
-/* What the template has of host devices already; one that cannot be read has none, here. */
+/*
+ * The BARs of host devices in the template; a template that cannot be read counts as having none.
+ */
 static uint64_t bars_of_others(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
 	const char *template_text)
 {
@@ -412,7 +419,7 @@ int vfctl_placement_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *pla
 int guest_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, bool *ret)
 {
 	struct vfctl_guest *guest = NULL;
-	int r = ctx_forgive(ctx, guest_spec_read(ctx, xml, &guest), -EBADMSG);
+	int r = ctx_ignore_error(ctx, guest_spec_read(ctx, xml, &guest), -EBADMSG);
 
 	if (r == 0)
 		*ret = guest && str_eq(guest->name, name);
@@ -425,6 +432,6 @@ int guest_check_lost(struct vfctl_ctx *ctx, const char *xml, const char *name)
 	bool ours = false;
 	int r = guest_is_defined(ctx, xml, name, &ours);
 
-	return r < 0 || !ours ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; "
-		"lease to it again what it has: vfctl recover --rebuild", name);
+	return r < 0 || !ours ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is "
+		"lost; restore it: vfctl recover --rebuild", name);
 }

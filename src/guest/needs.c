@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a guest needs of the host besides its place: KVM, and its disk images. */
+/* Check what a guest needs on the host besides its placement: KVM, and its disk images. */
 #include <errno.h>
 
 #include "host/host.h"
 #include "core/workflow.h"
 
-/* What cannot be looked at is not taken for absent. */
+/* A file that cannot be examined does not count as absent. */
 static bool is_absent(struct vfctl_ctx *ctx, const char *path)
 {
 	_free_ char *target = NULL;
@@ -19,10 +19,10 @@ static int check_disk(struct vfctl_ctx *ctx, const struct vfctl_guest *guest,
 	if (!is_absent(ctx, disk->source))
 		return 0;
 	if (disk->block)
-		return ctx_fail(ctx, -ENOENT, "%s: the block device %s of its file does not exist",
+		return ctx_fail(ctx, -ENOENT, "%s: block device %s, which its file names, does not exist",
 			guest->name, disk->source);
-	return ctx_fail(ctx, -ENOENT, "%s: the disk image %s of its file does not exist; make it: "
-		"qemu-img create -f %s %s 20G", guest->name, disk->source,
+	return ctx_fail(ctx, -ENOENT, "%s: disk image %s, which its file names, does not exist; create "
+		"it: qemu-img create -f %s %s 20G", guest->name, disk->source,
 		disk->format == VFCTL_DISK_RAW ? "raw" : "qcow2", disk->source);
 }
 

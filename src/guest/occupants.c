@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What guests that are there asked for, for the planner. */
+/* The requests of the present guests, for the planner. */
 #include <errno.h>
 
 #include "base/find.h"
@@ -17,7 +17,7 @@ static bool asks_for_nodes(const struct vfctl_guest *g)
 	return asks;
 }
 
-/* Is that VF what the entry asked for? */
+/* Whether that VF matches the request of the entry. */
 static bool answers(const struct vfctl_guest_vf *asked, const struct vfctl_vf_want *want,
 	const struct vfctl_free_vf *vf)
 {
@@ -27,8 +27,8 @@ static bool answers(const struct vfctl_guest_vf *asked, const struct vfctl_vf_wa
 }
 
 /*
- * Each VF that it holds, and the first entry with some left that it answers: those that name a PF
- * first. One that attach gave answers none, and may be of any PF of its fabric.
+ * For each VF that it holds, find the first entry with unused VFs that it matches; entries that
+ * name a PF come first. A VF from attach matches none, and may be of any PF of its fabric.
  */
 static int fill_wants(struct vfctl_ctx *ctx, const struct vfctl_guest *g,
 	const struct vfctl_request *request, struct vfctl_occupant *o)
@@ -56,7 +56,7 @@ static int fill_wants(struct vfctl_ctx *ctx, const struct vfctl_guest *g,
 	for (size_t i = 0; i < o->vf_count; i++) {
 		o->wants[i].count = 1;
 		o->wants[i].fabric_name = NULL;
-		/* Which of its cells is which on the host a move decides. */
+		/* A move decides which host node each cell gets. */
 		o->wants[i].cell = VFCTL_CELL_ANY;
 		if (o->wants[i].any_pf)
 			o->wants[i].fabric = o->vfs[i].fabric;
@@ -64,7 +64,7 @@ static int fill_wants(struct vfctl_ctx *ctx, const struct vfctl_guest *g,
 	return 0;
 }
 
-static int read_words(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
+static int read_text(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	const struct vfctl_domain_info *info, struct vfctl_occupant *o)
 {
 	const struct op later = {&op_shape_later, o->uuid, NULL, NULL};
@@ -73,7 +73,7 @@ static int read_words(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	_free_ char *then = NULL;
 	int r = guest_spec_read(ctx, info->xml, &guest);
 
-	/* Defined anew while it runs: until it stops its lease is of both places. */
+	/* Defined again while it runs: until it stops, its lease covers both places. */
 	if (r == 0)
 		r = op_observe(ctx, &later, &then);
 	o->changing = r == 0 && then[0];
@@ -88,7 +88,7 @@ static int read_words(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	return r;
 }
 
-/* What ends with the run that goes on is no part of its next place. */
+/* Resources that are released with the present run do not count for its next place. */
 static void drop_transient(const struct vfctl_leases *leases, struct vfctl_occupant *o)
 {
 	const struct vfctl_lease *lease = vfctl_leases_find_uuid(leases, o->uuid);
@@ -105,7 +105,7 @@ static void drop_transient(const struct vfctl_leases *leases, struct vfctl_occup
 	o->vf_count = kept;
 }
 
-/* One that libvirt does not know any more goes nowhere. */
+/* A guest that libvirt no longer has is not moved. */
 static void keep_unknown(const struct vfctl_domain_info *infos, size_t count,
 	struct vfctl_occupant *o)
 {
@@ -136,12 +136,12 @@ int vfctl_model_read_words(struct vfctl_ctx *ctx, struct vfctl_host_model *model
 
 			if (o->foreign || o->wants || !str_eq(o->uuid, infos[i].uuid))
 				continue;
-			r = read_words(ctx, model, &infos[i], o);
+			r = read_text(ctx, model, &infos[i], o);
 			if (r == -ENOMEM)
 				break;
 			if (r < 0)
-				log_warn(ctx, "what the file of domain %s asked for is not known (%s); its "
-					"VFs may be of any PF of their network", o->name,
+				log_warn(ctx, "the file of domain %s is unknown (%s); its VFs may come "
+					"from any PF of their network", o->name,
 					vfctl_ctx_error(ctx));
 			ctx_clear(ctx);
 			r = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vfctl release: what a run left behind when libvirt did not call the hook at its end. The run
- * is in the journal, and what takes it back is what the hook would have done.
+ * vfctl release: roll back the effects of a run at whose end libvirt did not call the hook. The run
+ * is in the journal; the roll-back does what the hook would have done.
  */
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 #include "lease/ops.h"
 #include "core/workflow.h"
 
-/* libvirt says "active" from the moment on in which it calls the hook. */
+/* libvirt reports "active" from the moment in which it calls the hook. */
 static int check_off(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	const struct vfctl_lease *lease)
 {
@@ -20,8 +20,8 @@ static int check_off(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	int r = hv ? hv->get(ctx, hv, lease->domain_uuid, false, &info) : 0;
 
 	if (r < 0)
-		return ctx_forgive(ctx, r, -ENOENT);
-	return info.active ? ctx_fail(ctx, -EBUSY, "domain %s is running or being started; its VFs are "
+		return ctx_ignore_error(ctx, r, -ENOENT);
+	return info.active ? ctx_fail(ctx, -EBUSY, "domain %s is running or starting; its VFs are "
 		"returned when it stops", lease->domain_name) : 0;
 }
 
@@ -46,8 +46,8 @@ static int find_lease(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const 
 	if (r < 0)
 		return r;
 	if (domains->unread && !hv)
-		return ctx_fail(ctx, -EACCES, "nothing is changed while it is not known whether "
-			"the domain runs: %s", domains->unread);
+		return ctx_fail(ctx, -EACCES, "nothing is changed, because it is unknown whether the "
+			"domain runs: %s", domains->unread);
 	return 0;
 }
 
@@ -63,13 +63,13 @@ int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hyperviso
 	if (r == 0)
 		r = find_lease(ctx, hypervisor, domain, &leases, &lease);
 	if (r == 0)
-		r = op_observe(ctx, &(struct op){&op_unrun, (char *)lease->domain_uuid, NULL, NULL},
+		r = op_observe(ctx, &(struct op){&op_end_run, (char *)lease->domain_uuid, NULL, NULL},
 			&left);
 	if (r == 0 && left[0]) {
-		step_begin(&change->steps, "give the VFs of domain %s what they had before its "
-			"last run%s", lease->domain_name,
+		step_begin(&change->steps, "reset the VFs of domain %s after its last "
+			"run%s", lease->domain_name,
 			lease->transient ? ", and end its lease" : "");
-		step_op(&change->steps, &op_unrun, "", lease->running ? "left" OP_RUNNING : "left",
+		step_op(&change->steps, &op_end_run, "", lease->running ? "left" OP_RUNNING : "left",
 			"%s", lease->domain_uuid);
 	}
 	return guest_change_planned(ctx, &change, r, ret_change, NULL, "release %s", domain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What guests ask, in the planner's terms: names of PFs become addresses of the model. */
+/* Convert guests to requests for the planner: names of PFs become addresses of the model. */
 #include <errno.h>
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@ void vfctl_requests_free(struct vfctl_requests *requests)
 	free(requests);
 }
 
-/* "Any PF" means a network card: Ethernet while there is one free, else InfiniBand. */
+/* "Any PF" means a network device: Ethernet while one is free, else InfiniBand. */
 static int any_fabric(const struct vfctl_host_model *m)
 {
 	bool infiniband = false, ethernet = false;
@@ -26,7 +26,7 @@ static int any_fabric(const struct vfctl_host_model *m)
 			return VFCTL_FABRIC_ETHERNET;
 		infiniband |= m->vfs[i].fabric == VFCTL_FABRIC_INFINIBAND;
 	}
-	/* None is free: what is short is told of the kind that there is. */
+	/* None is free: the shortage is reported for the kind of PF that exists. */
 	for (size_t i = 0; i < m->pf_count && !infiniband; i++)
 		ethernet |= m->pfs[i].fabric == VFCTL_FABRIC_ETHERNET;
 	for (size_t i = 0; i < m->pf_count && !ethernet; i++)
@@ -62,9 +62,9 @@ static int find_pf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, cons
 			pf->names[0] : vfctl_bdf_format(&pf->bdf, (char[VFCTL_BDF_TEXT]){0}));
 	}
 	if (!m->pf_count)
-		return ctx_mistake(ctx, -ENOENT, "no PF is called '%.64s': this host has none with "
+		return ctx_usage_error(ctx, -ENOENT, "PF '%.64s' not found: this host has no PF with "
 			"SR-IOV", name);
-	return ctx_mistake(ctx, -ENOENT, "no PF is called '%.64s'; there are %s", name,
+	return ctx_usage_error(ctx, -ENOENT, "PF '%.64s' not found; this host has %s", name,
 		known.failed ? "others" : known.data);
 }
 
@@ -84,7 +84,7 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 
 	*ret = (struct vfctl_vf_want){.count = vf->count, .fabric = VFCTL_FABRIC_ANY,
 		.port = vf->port, .cell = vf->cell, .affinity = vf->affinity,
-		.apart = vf->apart};
+		.anti_affinity = vf->anti_affinity};
 	if (!vf->pf) {
 		ret->any_pf = true;
 		ret->fabric = asked != VFCTL_FABRIC_ANY ? asked : any_fabric(m);
@@ -93,7 +93,7 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	}
 	r = find_pf(ctx, m, vf->pf, &pf);
 	if (r == 0 && asked != VFCTL_FABRIC_ANY && pf->fabric != asked)
-		r = ctx_mistake(ctx, -EINVAL, "%s is %s, not %s", vf->pf, fabric_name(pf->fabric),
+		r = ctx_usage_error(ctx, -EINVAL, "%s is %s, not %s", vf->pf, fabric_name(pf->fabric),
 			asked == VFCTL_FABRIC_INFINIBAND ? "infiniband" : "ethernet");
 	if (r < 0)
 		return ctx_prefix(ctx, r, "line %u: vfs", vf->line);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The guest's half of a profile, carried into a running guest by its agent. */
+/* Apply the guest's half of a profile to a running guest through its agent. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 struct tuned {
 	struct vfctl_ctx *ctx;
 	struct place place;
-	char *links; /* what ip -o link prints there */
+	char *links; /* the output of ip -o link in the guest */
 	struct vfctl_guest_outcome *outcomes;
 	size_t count;
 };
@@ -22,24 +22,24 @@ void vfctl_guest_outcomes_free(struct vfctl_guest_outcome *outcomes, size_t coun
 {
 	for (size_t i = 0; i < count; i++) {
 		free(outcomes[i].what);
-		free(outcomes[i].words);
+		free(outcomes[i].message);
 	}
 	free(outcomes);
 }
 
-/* Takes both texts. */
-static int say(struct tuned *t, bool done, char *what, char *words)
+/* Takes over both texts. */
+static int say(struct tuned *t, bool done, char *what, char *message)
 {
-	if (!what || !words || !array_grow(t->outcomes, t->count)) {
+	if (!what || !message || !array_grow(t->outcomes, t->count)) {
 		free(what);
-		free(words);
+		free(message);
 		return ctx_oom(t->ctx);
 	}
-	t->outcomes[t->count++] = (struct vfctl_guest_outcome){what, words, done};
+	t->outcomes[t->count++] = (struct vfctl_guest_outcome){what, message, done};
 	return 0;
 }
 
-/* What the context says is one thing's; the others go on, unless the guest itself is gone. */
+/* The message concerns one item; the others continue, unless the guest itself has stopped. */
 static int say_failure(struct tuned *t, const char *what, int error)
 {
 	int r;
@@ -51,17 +51,17 @@ static int say_failure(struct tuned *t, const char *what, int error)
 	return r;
 }
 
-/* One program to its end. -EIO it failed, with its words. */
+/* Run a program to its end. -EIO if it failed, with its output. */
 static int run_there(struct tuned *t, char *const argv[], const char *input, struct place_output *ret)
 {
 	_free_ char *text = argv_text(argv);
-	char words[300];
+	char message[300];
 	int r = place_run(&t->place, argv, input, RUN_MS, ret);
 
 	if (r < 0 || ret->status == 0)
 		return r;
-	place_output_words(ret, words, sizeof(words));
-	return ctx_fail(t->ctx, -EIO, "%s: %s", text ? text : argv[0], *words ? words : "failed");
+	place_output_text(ret, message, sizeof(message));
+	return ctx_fail(t->ctx, -EIO, "%s: %s", text ? text : argv[0], *message ? message : "failed");
 }
 
 /* ---- files and commands ---- */
@@ -69,14 +69,15 @@ static int run_there(struct tuned *t, char *const argv[], const char *input, str
 static int write_file(struct tuned *t, const struct vfctl_guest_file *file)
 {
 	_cleanup_(place_output_clear) struct place_output o = {0};
-	char *argv[] = {"install", "-D", "-m", "0644", "/dev/stdin", file->path, NULL};
+	char *mode = file->secret ? (char *)"0600" : (char *)"0644";
+	char *argv[] = {"install", "-D", "-m", mode, "/dev/stdin", file->path, NULL};
 	int r = run_there(t, argv, file->text, &o);
 
 	return r < 0 ? say_failure(t, file->path, r)
 		     : say(t, true, strdup(file->path), strdup("written"));
 }
 
-/* Interfaces are set here and now below, and read back; udev does it from the next boot on. */
+/* Interfaces are set below and read back; udev does it from the next boot on. */
 static int run_command(struct tuned *t, char *const *argv)
 {
 	_cleanup_(place_output_clear) struct place_output o = {0};
@@ -92,7 +93,10 @@ static int run_command(struct tuned *t, char *const *argv)
 
 /* ---- interfaces ---- */
 
-/* "2: eth1: <BROADCAST,...> ... link/ether 52:54:00:00:00:01 brd ..."; not those upon it: "eth1.5@eth1". */
+/*
+ * Find "2: eth1: <BROADCAST,...> ... link/ether 52:54:00:00:00:01 brd ...", but not interfaces on
+ * top of it: "eth1.5@eth1".
+ */
 static bool find_interface(const char *links, const char *kind, const char *mac, char *buf, size_t size)
 {
 	_free_ char *needle = str_format("link/%s %s", kind, mac);
@@ -105,7 +109,7 @@ static bool find_interface(const char *links, const char *kind, const char *mac,
 		len = strcspn(line, "\n");
 		at = memmem(line, len, needle, strlen(needle));
 		name = memchr(line, ' ', len);
-		/* A line that begins otherwise names no interface. */
+		/* A line that does not begin like this names no interface. */
 		if (!at || !name || name >= at || memchr(name, '@', (size_t)(at - name)))
 			continue;
 		name++;
@@ -118,7 +122,7 @@ static bool find_interface(const char *links, const char *kind, const char *mac,
 	return false;
 }
 
-static int set_interface(struct tuned *t, const char *device, const char *want, char **ret_words)
+static int set_interface(struct tuned *t, const char *device, const char *want, char **ret_text)
 {
 	_strv_ char **names = NULL;
 	_free_ char *now = NULL;
@@ -127,33 +131,40 @@ static int set_interface(struct tuned *t, const char *device, const char *want, 
 	if (r == 0)
 		r = settings_read(&t->place, device, names, &now);
 	if (r == 0 && str_eq(now, want)) {
-		*ret_words = str_format("%s has %s already", device, want);
-		return *ret_words ? 0 : ctx_oom(t->ctx);
+		*ret_text = str_format("%s has %s already", device, want);
+		return *ret_text ? 0 : ctx_oom(t->ctx);
 	}
 	if (r == 0)
 		r = settings_write(&t->place, device, want);
 	if (r == 0)
-		*ret_words = str_format("%s has %s, read back (before: %s)", device, want, now);
-	return r < 0 ? r : *ret_words ? 0 : ctx_oom(t->ctx);
+		*ret_text = str_format("%s has %s, read back (before: %s)", device, want, now);
+	return r < 0 ? r : *ret_text ? 0 : ctx_oom(t->ctx);
 }
 
 static char *settings_of(const struct vfctl_profile *profile, const struct vfctl_guest_half_vf *vf)
 {
 	struct vfctl_tuning_fit fit;
 	_free_ char *text = NULL;
+	_buf_ struct buf b = {0};
 
 	guest_half_fit(profile, vf, &fit);
 	text = vfctl_coalesce_format(&fit.set);
-	if (!text || !vf->mtu)
-		return steal(text);
-	return str_format("mtu=%u%s%s", vf->mtu, *text ? " " : "", text);
+	if (!text)
+		return NULL;
+	if (vf->infiniband && vf->ipoib_mode)
+		buf_printf(&b, "ipoib-mode=%s ", vf->ipoib_mode == VFCTL_IPOIB_CONNECTED ? "connected"
+			: "datagram");
+	if (vf->mtu)
+		buf_printf(&b, "mtu=%u ", vf->mtu);
+	buf_puts(&b, text);
+	return b.failed ? NULL : b.data ? str_rstrip(buf_steal(&b)) : strdup("");
 }
 
 static int tune_interface(struct tuned *t, const struct vfctl_profile *profile,
 	const struct vfctl_guest_half_vf *vf)
 {
 	char mac[VFCTL_MAC_TEXT] = "", device[32];
-	_free_ char *want = settings_of(profile, vf), *words = NULL;
+	_free_ char *want = settings_of(profile, vf), *message = NULL;
 	int r;
 
 	if (!want)
@@ -165,22 +176,22 @@ static int tune_interface(struct tuned *t, const struct vfctl_profile *profile,
 	if (!find_interface(t->links, vf->infiniband ? "infiniband" : "ether", mac, device,
 		    sizeof(device)))
 		return say(t, false, strdup(vf->infiniband ? "IPoIB" : mac), strdup("the guest has no "
-			"interface of it now; its files set it when it comes"));
-	r = set_interface(t, device, want, &words);
-	if (r == -EOPNOTSUPP) /* of this driver, not of the agent, which has answered before */
+			"such interface now; the files set it when one appears"));
+	r = set_interface(t, device, want, &message);
+	if (r == -EOPNOTSUPP) /* this refers to the driver, not to the agent, which has answered before */
 		r = ctx_append(t->ctx, -EIO, " (the other settings of %s stay)", device);
 	return r < 0 ? say_failure(t, vf->infiniband ? "IPoIB" : mac, r)
-		     : say(t, true, strdup(vf->infiniband ? "IPoIB" : mac), steal(words));
+		     : say(t, true, strdup(vf->infiniband ? "IPoIB" : mac), steal(message));
 }
 
 static int say_no_agent(struct vfctl_ctx *ctx, const char *why)
 {
-	_free_ char *words = strdup(why);
+	_free_ char *message = strdup(why);
 
-	return ctx_fail(ctx, -EOPNOTSUPP, "nothing is set in the guest: %s. The files can be taken there "
-		"in another way: vfctl tune guest --output DIR, or --cloud-init FILE. For --apply install "
+	return ctx_fail(ctx, -EOPNOTSUPP, "nothing is set in the guest: %s. To transfer the files in "
+		"another way: vfctl tune guest --output DIR, or --cloud-init FILE. For --apply install "
 		"qemu-guest-agent in the guest, and give its domain the channel org.qemu.guest_agent.0",
-		words ? words : "no agent");
+		message ? message : "no agent");
 }
 
 static int read_links(struct tuned *t)
@@ -209,7 +220,8 @@ int vfctl_guest_half_apply(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hyper
 	int r;
 
 	if (!hypervisor || !hypervisor->agent)
-		return say_no_agent(ctx, "there is no libvirt here that could ask its agent");
+		return say_no_agent(ctx, "vfctl is not connected to a libvirt that could ask the guest "
+			"agent");
 	r = place_open(ctx, &end, hypervisor, &t.place);
 	if (r < 0)
 		return r;

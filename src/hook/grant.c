@@ -29,7 +29,7 @@ const struct vfctl_lease *grant_lease(const struct grant_facts *facts)
 	return lease && !lease->transient ? lease : NULL;
 }
 
-/* The domain of that lease is called so by now; NULL: libvirt's files have it no more. */
+/* The present name of the lease's domain; NULL: libvirt's files do not contain it any more. */
 static char *find_name(struct vfctl_ctx *ctx, const char *uuid)
 {
 	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
@@ -42,7 +42,7 @@ static char *find_name(struct vfctl_ctx *ctx, const char *uuid)
 	return NULL;
 }
 
-/* By the name alone the remedy would hit the domain that starts. */
+/* By its name, the remedy would affect the domain that is starting. */
 static int fail_namesake(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf,
 	const struct vfctl_lease *lease)
 {
@@ -51,12 +51,13 @@ static int fail_namesake(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf,
 
 	ctx_clear(ctx);
 	if (name && !str_eq(name, lease->domain_name))
-		return ctx_fail(ctx, -EBUSY, "VF %s is leased to another domain that was called %s, of UUID "
-			"%s, and is called %s now; end that lease: vfctl detach %s --vf %s", TEXT(vf),
+		return ctx_fail(ctx, -EBUSY, "VF %s is leased to another domain, formerly %s, with UUID "
+			"%s, now called %s; end that lease: vfctl detach %s --vf %s", TEXT(vf),
 			lease->domain_name, uuid, name, name, TEXT(vf));
-	return ctx_fail(ctx, -EBUSY, "VF %s is leased to the domain %s of UUID %s, and this one has another "
-		"UUID; if libvirt does not know that one any more, give its lease to this one: vfctl recover "
-		"--rebuild --trust-metadata (or end it: vfctl undefine %s)", TEXT(vf), lease->domain_name,
+	return ctx_fail(ctx, -EBUSY, "VF %s is leased to domain %s with UUID %s, but this domain has "
+		"another UUID; if libvirt no longer has that one, give its lease to this one: vfctl "
+		"recover --rebuild --trust-metadata (or end it: vfctl undefine "
+		"%s)", TEXT(vf), lease->domain_name,
 		uuid, uuid);
 }
 
@@ -66,7 +67,7 @@ static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const char *name = f->intent->name;
 
 	if (f->spec && f->spec->leased_vfs_warn) {
-		log_warn(ctx, "it starts with VF %s, which is leased to domain %s (host.yaml says "
+		log_warn(ctx, "it starts with VF %s, which is leased to domain %s (host.yaml: "
 			"leased-vfs: warn)", TEXT(vf), lease->domain_name);
 		ctx_audit(ctx, "started with VF %s, which is leased to domain %s", TEXT(vf),
 			lease->domain_name);
@@ -75,12 +76,12 @@ static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	ctx_audit(ctx, "refused: VF %s is leased to domain %s", TEXT(vf), lease->domain_name);
 	if (str_eq(name, lease->domain_name))
 		return fail_namesake(ctx, vf, lease);
-	return ctx_fail(ctx, -EBUSY, "VF %s is leased to domain %s; take it out of %s (virsh "
+	return ctx_fail(ctx, -EBUSY, "VF %s is leased to domain %s; remove it from %s (virsh "
 		"detach-device), or end that lease: vfctl detach %s --vf %s", TEXT(vf),
 		lease->domain_name, name, lease->domain_name, TEXT(vf));
 }
 
-/* A PF that is passed through takes all its VFs with it, whoever has them. */
+/* A PF that is passed through takes all its VFs with it, including those of other users. */
 static int check_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_bdf *device)
 {
@@ -93,7 +94,7 @@ static int check_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 			ctx_audit(ctx, "refused: %s is the PF of VF %s, leased to domain %s", TEXT(device),
 				TEXT(&vf->bdf), f->leases->v[i].domain_name);
 			return ctx_fail(ctx, -EBUSY, "device %s is the PF of VF %s, which is leased to "
-				"domain %s: with it that VF would go; take the PF out of %s (virsh "
+				"domain %s and would be lost; remove the PF from %s (virsh "
 				"detach-device)", TEXT(device), TEXT(&vf->bdf),
 				f->leases->v[i].domain_name, f->intent->name);
 		}
@@ -116,31 +117,34 @@ int grant_check_devices(struct vfctl_ctx *ctx, const struct grant_facts *facts)
 			r = check_pf(ctx, facts, vf);
 		if (r == 0 && !l && strict && pci_has(ctx, vf, "physfn"))
 			r = ctx_fail(ctx, -EPERM, "VF %s is not leased to domain %s, and this host "
-				"gives VFs by lease only (foreign-domains: refuse); lease it with: "
-				"vfctl attach %s --vf %s", TEXT(vf), intent->name, intent->name,
+				"requires a lease (foreign-domains: refuse); lease it with: vfctl "
+				"attach %s --vf %s", TEXT(vf), intent->name, intent->name,
 				TEXT(vf));
 	}
 	return r;
 }
 
-/* ---- more than was leased ---- */
+/* ---- requests beyond the lease ---- */
 
-/* A rate of 0 is no limit at all. */
+/* A rate of 0 means no limit. */
 static bool is_more_rate(uint32_t asked, uint32_t leased)
 {
 	return leased && (!asked || asked > leased);
 }
 
 /*
- * What the metadata asks for and the lease does not hold: another identity or network, or
- * more trust. Less trust and less of the line it may ask for.
+ * What the metadata requests beyond the lease: another identity or network, or more trust. It may
+ * request less trust and a lower rate.
  */
 static uint32_t exceeding(const struct vfctl_vf_attrs *asked,
 	const struct vfctl_vf_attrs *leased)
 {
 	uint32_t more = asked->mask & ~attrs_equal(asked, leased);
 
-	/* The safe default is what is given when nothing is said; of a switch it is never more. */
+	/*
+	 * Attributes that are not given have the safe default; for a switch that never exceeds the
+	 * lease.
+	 */
 	more &= ~(vfctl_vf_attrs_default(asked) & (~leased->mask | attrs_of_type(VFCTL_ATTR_TYPE_SWITCH)));
 	if (!(leased->mask & VFCTL_ATTR_MAX_RATE) ||
 		!is_more_rate(asked->max_rate_mbps, leased->max_rate_mbps))
@@ -164,7 +168,7 @@ static int fail_more(struct vfctl_ctx *ctx, const struct grant_facts *f,
 		f->intent->name, key, want, TEXT(&asked->bdf), has, TEXT(&asked->bdf), key, want);
 }
 
-/* ---- what libvirt sets itself, after us ---- */
+/* ---- values that libvirt sets after the hook ---- */
 
 static int check_device(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_domain_vf *vf)
@@ -177,24 +181,24 @@ static int check_device(struct vfctl_ctx *ctx, const struct grant_facts *f,
 		return 0;
 	if (d->vlan == VFCTL_INTENT_VLAN_ODD)
 		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s names several "
-			"VLANs, which libvirt refuses for a VF; it is leased with VLAN %u",
+			"VLANs, which libvirt rejects for a VF; it is leased with VLAN %u",
 			TEXT(&vf->bdf), f->intent->name, vlan);
 	if (d->vlan != vlan)
-		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s says VLAN %u, "
-			"which libvirt would set, but it is leased with %u; put that back (virsh "
+		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s states VLAN %u, "
+			"which libvirt would set, but it is leased with VLAN %u; correct that (virsh "
 			"edit), or change both: vfctl set %s vlan=%u --config", TEXT(&vf->bdf),
 			f->intent->name, d->vlan, vlan, TEXT(&vf->bdf), d->vlan);
 	if (d->has_mac && vf->attrs.mask & VFCTL_ATTR_MAC &&
 		memcmp(&d->mac, &vf->attrs.mac, sizeof(d->mac)))
-		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s says MAC %s, "
-			"which libvirt would set, but it is leased with %s; put that back (virsh "
-			"edit), or change both: vfctl set %s mac=%s --config", TEXT(&vf->bdf),
+		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s states MAC %s, "
+			"which libvirt would set, but it is leased with %s; correct that (virsh edit), "
+			"or change both: vfctl set %s mac=%s --config", TEXT(&vf->bdf),
 			f->intent->name, vfctl_mac_format(&d->mac, is),
 			vfctl_mac_format(&vf->attrs.mac, shall), TEXT(&vf->bdf), is);
 	return 0;
 }
 
-/* libvirt gives the VF the MAC of its <interface>: that is asked for as well. */
+/* libvirt gives the VF the MAC of its <interface>, so that counts as requested too. */
 static struct vfctl_domain_vf with_device(const struct grant_facts *f,
 	const struct vfctl_domain_vf *vf)
 {
@@ -218,7 +222,7 @@ static int give_grant(struct vfctl_ctx *ctx, const struct grant_facts *f, struct
 	return check_device(ctx, f, &g->vfs[g->count++]);
 }
 
-/* A VF of the lease that the domain starts with, whether its metadata still names it or not. */
+/* A leased VF with which the domain starts, whether or not its metadata still names it. */
 static int give_leased(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
 	const struct vfctl_lease_vf *leased)
 {
@@ -239,7 +243,7 @@ static int give_leased(struct vfctl_ctx *ctx, const struct grant_facts *f, struc
 	return give_grant(ctx, f, g, &vf, GRANT_LEASE);
 }
 
-/* ---- what nobody leased ---- */
+/* ---- VFs without a lease ---- */
 
 static int fail_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_domain_vf *vf, const char *why)
@@ -268,21 +272,24 @@ static const char *beyond_limits(const struct vfctl_foreign_spec *spec,
 	const struct vfctl_vf_attrs *a)
 {
 	if (a->mask & VFCTL_ATTR_TRUST && a->trust && !spec->trust)
-		return "host.yaml does not let it have trust on";
+		return "host.yaml does not permit trust for it";
 	if (a->mask & VFCTL_ATTR_SPOOFCHK && !a->spoofchk && !spec->spoofchk_off)
-		return "host.yaml does not let it switch the spoof check off";
+		return "host.yaml does not permit it to disable the spoof check";
 	if (a->mask & VFCTL_ATTR_VLAN_ID && a->vlan && !vfctl_cpuset_has(&spec->vlans, a->vlan))
-		return "host.yaml does not let it have that VLAN";
+		return "host.yaml does not permit that VLAN for it";
 	if (spec->max_rate_mbps && (!(a->mask & VFCTL_ATTR_MAX_RATE) || !a->max_rate_mbps ||
 		a->max_rate_mbps > spec->max_rate_mbps))
-		return "host.yaml wants a max-rate stated, and none above its limit";
+		return "host.yaml requires a max-rate, at most its limit";
 	for (uint32_t rest = a->mask & ~vfctl_vf_attrs_default(a); rest; rest &= rest - 1)
 		if (attr_lease_only(rest & -rest))
 			return attr_lease_only(rest & -rest);
 	return NULL;
 }
 
-/* The VF's own, or reserved for this very domain: nothing is taken from a pool by starting. */
+/*
+ * The value must be the VF's own, or reserved for this domain: a start does not allocate from a
+ * pool.
+ */
 static int check_identity(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_domain_vf *vf, const struct vfctl_vf_attrs *now)
 {
@@ -299,16 +306,16 @@ static int check_identity(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	return r < 0 ? r : 0;
 }
 
-static int check_apart(struct vfctl_ctx *ctx, const struct grant_facts *f,
+static int check_anti_affinity(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
-	_free_ char *words = NULL;
+	_free_ char *message = NULL;
 
-	if (!(vfctl_vf_exposure(ctx, pf, vf, &words) & ~f->spec->vfs_allowed))
+	if (!(vfctl_vf_exposure(ctx, pf, vf, &message) & ~f->spec->vfs_allowed))
 		return 0;
-	ctx_audit(ctx, "refused: VF %s: it %s", TEXT(&vf->bdf), words ? words : "is exposed");
-	return ctx_fail(ctx, -EPERM, "the metadata of domain %s names VF %s, which is given to no "
-		"guest: it %s", f->intent->name, TEXT(&vf->bdf), words ? words : "is exposed");
+	ctx_audit(ctx, "refused: VF %s: it %s", TEXT(&vf->bdf), message ? message : "is exposed");
+	return ctx_fail(ctx, -EPERM, "the metadata of domain %s names VF %s, which cannot be given to a "
+		"guest: it %s", f->intent->name, TEXT(&vf->bdf), message ? message : "is exposed");
 }
 
 static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, struct grant *g,
@@ -323,7 +330,7 @@ static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, stru
 	int r;
 
 	if (spec->mode != VFCTL_FOREIGN_FREE_VFS)
-		return fail_foreign(ctx, f, vf, "this host acts on leases only (foreign-domains in "
+		return fail_foreign(ctx, f, vf, "this host requires a lease (foreign-domains in "
 			"host.yaml)");
 	r = inventory_read_pf(ctx, &vf->pf, &inv);
 	if (r == 0)
@@ -331,10 +338,10 @@ static int give_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f, stru
 	if (r < 0)
 		return r;
 	why = is_given_pf(ctx, spec, inv) ? beyond_limits(spec, &vf->attrs)
-					  : "host.yaml does not give the VFs of its PF";
+					  : "host.yaml does not permit VFs of its PF";
 	if (why)
 		return fail_foreign(ctx, f, vf, why);
-	r = check_apart(ctx, f, pf, now);
+	r = check_anti_affinity(ctx, f, pf, now);
 	if (r < 0)
 		return r;
 	all = with_device(f, vf);
@@ -357,7 +364,7 @@ int grant_decide(struct vfctl_ctx *ctx, const struct grant_facts *facts, struct 
 	return r;
 }
 
-/* ---- devices without a lease and without metadata of ours ---- */
+/* ---- devices without a lease and without vfctl's metadata ---- */
 
 static uint32_t find_index(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
 {
@@ -372,7 +379,10 @@ static uint32_t find_index(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, co
 	return i - 1;
 }
 
-/* The VF of a device that libvirt sets by itself; false: it is none of this host, or of another road. */
+/*
+ * The VF of a device that libvirt sets up by itself; false: it is not a VF of this host, or is
+ * handled elsewhere.
+ */
 static bool plain_vf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_intent_device *d, struct vfctl_domain_vf *ret)
 {
@@ -396,7 +406,10 @@ static bool plain_vf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	return true;
 }
 
-/* With limits for what domains take without a lease, those that say nothing to vfctl keep them too. */
+/*
+ * If host.yaml has limits for domains without a lease, domains without vfctl's metadata must keep
+ * them too.
+ */
 static int check_plain_limits(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_domain_vf *vf)
 {
@@ -408,7 +421,7 @@ static int check_plain_limits(struct vfctl_ctx *ctx, const struct grant_facts *f
 	if (r < 0)
 		return r;
 	why = is_given_pf(ctx, spec, inv) ? beyond_limits(spec, &vf->attrs)
-					  : "host.yaml does not give the VFs of its PF";
+					  : "host.yaml does not permit VFs of its PF";
 	if (!why)
 		return 0;
 	ctx_audit(ctx, "refused: VF %s, which is not leased to it: %s", TEXT(&vf->bdf), why);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a running domain has of its host's tuning, as it is now. */
+/* Read the present host tuning of a running domain. */
 #include "core/guest_tuning.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ void vfctl_guest_tuned_free(struct vfctl_guest_tuned *t)
 	free(t);
 }
 
-/* What it asks for comes to what? Words of a failure are part of the answer. */
+/* Resolve what it requests. An error message is part of the result. */
 static int read_wanted(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool damaged,
 	struct vfctl_guest_tuned *t)
 {
@@ -110,7 +110,7 @@ static int read_all(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 		r = read_vectors(ctx, spec, leases, lease, intent, t);
 	t->may_be_posted = irq_may_be_posted(ctx);
 	if (t->interrupts)
-		t->irqbalance = irq_balance_words(ctx);
+		t->irqbalance = irq_balance_text(ctx);
 	t->watched = tuning_is_watched(ctx, t->uuid);
 	return r;
 }

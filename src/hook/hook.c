@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The libvirt hook: domain XML on stdin and what the domain leased -> what it may have ->
- * policy written and read back; at release everything returned. libvirt is never called: it
- * waits for us (docs/architecture.md). The PFs' locks are held meanwhile: prepare ends well only
- * if the policy is on the VFs, and nobody else changes it until release.
+ * The libvirt hook. At prepare it decides from the domain XML on standard input and from the lease
+ * what the domain may have, writes its policy and reads it back; at release it restores everything.
+ * It never calls libvirt, which waits for the hook (docs/dev/architecture.md). It holds the locks
+ * of the PFs: prepare succeeds only if the policy is on the VFs, and no other vfctl changes it
+ * until release.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,10 +29,10 @@ struct hook {
 	struct vfctl_domain_intent intent;
 	struct grant grant;
 	bool starts; /* libvirt prepared it before */
-	struct store *store; /* once it is known that there is work: opened once for all of it */
+	struct store *store; /* set once there is work to do: opened once for all of it */
 };
 
-/* libvirt waits: the log is left to the next, as long as it is short. */
+/* libvirt is waiting: the merge of the log is left to the next process while the log is short. */
 static int open_store(struct hook *h)
 {
 	int r = h->store ? 0 : store_open(h->ctx, STORE_WRITE, &h->store);
@@ -55,7 +56,7 @@ static int add_vf_step(struct hook *h, const struct vfctl_domain_vf *vf, struct 
 	return 0;
 }
 
-/* What the domain holds from now on. One that starts was prepared before, and holds it. */
+/* Plan the domain's new lease. A domain that is at "start" was prepared before, and has it. */
 static int plan_lease(struct hook *h, const struct vfctl_lease *lease, const bool *note,
 	struct steps *steps)
 {
@@ -81,13 +82,13 @@ static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent 
 	if (!intent->uuid[0] && (intent->lease_id[0] || intent->device_count))
 		return ctx_fail(ctx, -EINVAL, "the domain XML has no UUID");
 	if (vf)
-		return ctx_fail(ctx, -EINVAL, "the metadata names VF %s but the domain has no such "
-			"device; remove it with: vfctl detach %s --vf %s --config", TEXT(&vf->bdf),
+		return ctx_fail(ctx, -EINVAL, "the metadata names VF %s, but the domain does not have "
+			"it; remove it with: vfctl detach %s --vf %s --config", TEXT(&vf->bdf),
 			intent->name, TEXT(&vf->bdf));
 	return 0;
 }
 
-/* The values that were granted are live on no other function of this host. */
+/* No other function of this host may have the granted values. */
 static int check_values(struct hook *h, const struct vfctl_leases *leases, bool *ret_note)
 {
 	struct value_facts facts = {.leases = leases, .changing = h->grant.vfs,
@@ -108,7 +109,7 @@ static int check_values(struct hook *h, const struct vfctl_leases *leases, bool 
 	return r;
 }
 
-/* libvirt sets the MACs of <interface> devices by itself: none of them is another's. */
+/* libvirt sets the MACs of <interface> devices by itself: none may belong to another domain. */
 static int check_plain(struct hook *h, const struct grant_facts *facts)
 {
 	_free_ struct vfctl_domain_vf *vfs = NULL;
@@ -125,7 +126,10 @@ static int check_plain(struct hook *h, const struct grant_facts *facts)
 	return r;
 }
 
-/* Once for each VF that an older vfctl leased. What cannot be written now is at the next start. */
+/*
+ * Done once for each VF that an older vfctl leased. If it cannot be recorded now, the next start
+ * does it.
+ */
 static void note_ports(struct hook *h, port_id_text *ports)
 {
 	for (size_t i = 0; i < h->grant.count; i++)
@@ -133,7 +137,7 @@ static void note_ports(struct hook *h, port_id_text *ports)
 			ctx_clear(h->ctx);
 }
 
-/* With the locks held. A failure leaves all as it was. */
+/* Called with the locks. A failure leaves everything as it was. */
 static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 {
 	const struct grant_facts facts = {h->spec, &h->intent, leases};
@@ -145,7 +149,10 @@ static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 	_steps_ struct steps steps = {0};
 	int r = grant_decide(h->ctx, &facts, &h->grant);
 
-	/* A leased domain runs guarded though it has no VF yet: one may be plugged into it. */
+	/*
+	 * A domain with a lease but without VFs has a run too, because a VF may be plugged in
+	 * later.
+	 */
 	if (r < 0 || (!h->grant.count && !lease))
 		return r;
 	if (h->grant.count)
@@ -173,7 +180,10 @@ static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf
 	const struct vfctl_lease *own = vfctl_leases_find_uuid(leases, h->intent.uuid);
 	int r = 0;
 
-	/* What is no PF fails later, with words; a lock of any name would stay for ever. */
+	/*
+	 * A device that is not a PF causes an error later; a lock with an arbitrary name would stay
+	 * forever.
+	 */
 	for (size_t i = 0; i < h->intent.vf_count && r == 0; i++)
 		if (pci_has(h->ctx, &h->intent.vfs[i].pf, "sriov_totalvfs"))
 			r = pf_locks_add(h->ctx, locks, &h->intent.vfs[i].pf);
@@ -192,8 +202,8 @@ static bool has_transient(const struct vfctl_lease *lease)
 }
 
 /*
- * Something is left of a run that was never released: the host went down, or the hook was
- * killed. libvirt prepares no domain that runs; at its start this run has its VFs already.
+ * A run that was never released has effects left: the host crashed, or the hook was killed. libvirt
+ * does not prepare a domain that runs; at "start" this run already has its VFs.
  */
 static int end_stale(struct hook *h, struct vfctl_leases **io)
 {
@@ -247,9 +257,9 @@ static int prepare(struct hook *h)
 }
 
 /*
- * By now libvirt has chosen the VFs that it gives from a network's pool, and set their MAC and
- * VLAN; QEMU does not run yet. A VF that is leased to the domain gets its policy now if it
- * had none at prepare; the others were looked at before, but may have been leased since.
+ * At this point libvirt has chosen VFs from the pools of its networks, and set their MAC and VLAN;
+ * QEMU does not run yet. A VF that is leased to the domain gets its policy now if it had none at
+ * prepare. The other VFs were checked before, but may have been leased since.
  */
 static int start(struct hook *h)
 {
@@ -273,11 +283,11 @@ static int start(struct hook *h)
 	return r < 0 ? r : prepare_locked(h);
 }
 
-/* ---- the rest of a run ---- */
+/* ---- reconnect and release ---- */
 
-#define RETURN_WITH "; what it may hold is returned with: vfctl release %s"
+#define RETURN_WITH "; reset its VFs with: vfctl release %s"
 
-/* A daemon that starts again finds the guest running: so does a lease that says otherwise. */
+/* A restarted daemon finds the guest running. Correct a lease that says otherwise. */
 static int reconnect(struct hook *h)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -288,7 +298,7 @@ static int reconnect(struct hook *h)
 	return own && own->running ? run_mark(h->ctx, own->domain_uuid, own->id, h->intent.name) : r;
 }
 
-/* By the UUID: what the metadata says by now is no matter. */
+/* Uses the UUID: the present content of the metadata does not matter. */
 static int release(struct hook *h)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -307,13 +317,13 @@ static int release(struct hook *h)
 }
 
 /*
- * Operations that need work (docs/architecture.md). migrate and restore come before prepare,
- * which does it all; stopped comes before libvirt gave the VFs back.
+ * Operations that need work (docs/dev/architecture.md). migrate and restore precede prepare, which
+ * does everything; stopped comes before libvirt has returned the VFs.
  */
 static const struct {
 	const char *operation;
 	int (*run)(struct hook *h);
-	bool may_fail; /* a failure stops the guest's start */
+	bool may_fail; /* a failure makes the guest's start fail */
 	bool reads_metadata;
 } operations[] = {
 	{"prepare", prepare, true, true},

@@ -17,8 +17,8 @@
 
 #define HOOK_DIR "/etc/libvirt/hooks/qemu.d"
 /*
- * libvirt runs every executable file of HOOK_DIR, whatever its name: what is not complete must not be
- * there. One level up it looks for files of its own names only.
+ * libvirt runs every executable file in HOOK_DIR, whatever its name, so an incomplete file must not
+ * be there. In the directory above it runs only files with certain names.
  */
 #define HOOK_NEW "/etc/libvirt/hooks/.50-vfctl.new"
 #define HOOK_LEFTOVER HOOK_DIR "/.50-vfctl.new" /* where earlier versions of vfctl wrote it */
@@ -36,7 +36,7 @@ static bool is_daemon_name(const char *name)
 	return false;
 }
 
-/* The number in a file that is left behind may be another process's by now. */
+/* The process id in a stale file may belong to another process now. */
 static bool is_daemon(int pid)
 {
 	char path[32], exe[4096], *deleted;
@@ -48,19 +48,19 @@ static bool is_daemon(int pid)
 	n = readlink(path, exe, sizeof(exe) - 1);
 	if (n > 0) {
 		exe[n] = '\0';
-		/* A daemon that was upgraded and not started again. */
+		/* A daemon that was upgraded but not restarted. */
 		deleted = strstr(exe, " (deleted)");
 		if (deleted)
 			*deleted = '\0';
 		return is_daemon_name(strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe);
 	}
-	/* Who is not root sees the name only. */
+	/* Only root can read more than the name. */
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
 	return files_read(&here, path, &comm) == 0 && comm.data &&
 		is_daemon_name(str_rstrip(comm.data));
 }
 
-/* libvirtd, or the qemu driver's own daemon; both write their pid where they run. */
+/* libvirtd, or the daemon of the qemu driver; both write a pid file. */
 static int find_daemon(void)
 {
 	static const char *const files[] = {"/run/virtqemud.pid", "/run/libvirtd.pid",
@@ -93,7 +93,7 @@ static bool has_libvirt(void)
 	return access("/etc/libvirt/qemu.conf", F_OK) == 0 || find_daemon();
 }
 
-/* By its descriptor: the number may change hands between the look and the signal. */
+/* Use a pidfd: the process id may be reused between the check and the signal. */
 static int tell_daemon(int pid)
 {
 	_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -110,7 +110,7 @@ static int64_t changed_at(const char *path)
 	return stat(path, &st) == 0 ? st.st_mtime : -1;
 }
 
-/* A process's directory in /proc carries the time it started. */
+/* The directory of a process in /proc has the time of its start. */
 static int64_t started_at(int pid)
 {
 	char path[32];
@@ -119,13 +119,13 @@ static int64_t started_at(int pid)
 	return changed_at(path);
 }
 
-/* One that does not run any more looks when it starts. */
+/* A daemon that does not run reads the hooks when it starts. */
 static int apply_reload(struct vfctl_ctx *ctx, const struct op *op)
 {
 	int pid = find_daemon(), fd, r = pid ? tell_daemon(pid) : 0;
 
 	if (r < 0)
-		return ctx_fail(ctx, r, "tell the libvirt daemon (pid %d) to look for hooks: "
+		return ctx_fail(ctx, r, "tell the libvirt daemon (pid %d) to read its hooks: "
 			"%s", pid, strerror(-r));
 	mkdir("/run/vfctl", 0755);
 	fd = open(RELOAD_STAMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -145,7 +145,7 @@ static bool same_content(const char *a, const char *b)
 		x.len == y.len && memcmp(x.data, y.data, x.len) == 0;
 }
 
-/* Beside the running program (a build tree), or where the package puts it. */
+/* Beside the running program (a build tree), or where the package installs it. */
 static int find_program(struct vfctl_ctx *ctx, const char *given, char **ret)
 {
 	_free_ char *beside = NULL;
@@ -167,8 +167,8 @@ static int find_program(struct vfctl_ctx *ctx, const char *given, char **ret)
 			return *ret ? 0 : ctx_oom(ctx);
 		}
 	if (given)
-		return ctx_mistake(ctx, -ENOENT, "there is no hook program %s", given);
-	return ctx_fail(ctx, -ENOENT, "there is no hook program " VFCTL_LIBEXECDIR
+		return ctx_usage_error(ctx, -ENOENT, "hook program %s not found", given);
+	return ctx_fail(ctx, -ENOENT, "hook program not found: " VFCTL_LIBEXECDIR
 		"/vfctl-hook-qemu");
 }
 
@@ -200,15 +200,15 @@ static int install(struct vfctl_ctx *ctx, const char *program)
 	if (unlink(HOOK_LEFTOVER) < 0 && errno != ENOENT)
 		return ctx_fail(ctx, -errno, "remove " HOOK_LEFTOVER ": %s", strerror(errno));
 	if (!has_libvirt())
-		log_warn(ctx, "libvirt is not installed on this host (there is no libvirtd and no "
-			"virtqemud); the hook has no effect before it is");
+		log_warn(ctx, "libvirt is not installed on this host (neither libvirtd nor virtqemud "
+			"exists); the hook has no effect until it is");
 	r = copy_to(program, HOOK_NEW);
 	if (r == 0 && rename(HOOK_NEW, VFCTL_HOOK_PATH) < 0)
 		r = -errno;
 	if (r < 0) {
 		unlink(HOOK_NEW);
 		return ctx_fail(ctx, r, "write %s: %s%s", VFCTL_HOOK_PATH, strerror(-r),
-			r == -EACCES || r == -ENOENT ? " (are you root?)" : "");
+			r == -EACCES || r == -ENOENT ? " (it needs root)" : "");
 	}
 	return 0;
 }
@@ -241,9 +241,9 @@ static int observe_reload(struct vfctl_ctx *ctx, const struct op *op, char **ret
 }
 
 /*
- * Both stay when a later step fails: a hook does nothing for domains that are not vfctl's. No
- * journal either: the copy is one rename, and a daemon that was not told is told by the next
- * `hook install`.
+ * Both are kept if a later step fails: the hook does nothing for domains that vfctl did not define.
+ * They are not in the journal: the copy is one rename, and the next `hook install` repeats a
+ * missing reload.
  */
 OP_ONE_BY_ONE(hook_program, observe_program, apply_program, NULL)
 const struct op_type op_hook_program = {.name = "hook-program", OP_CALLS(hook_program),
@@ -258,7 +258,7 @@ static void add_reload(struct steps *steps)
 
 	if (pid)
 		step_add_op(steps, &op_hook_reload, "seen", NULL, "libvirt",
-			"tell the libvirt daemon (pid %d) to look for hooks again", pid);
+			"tell the libvirt daemon (pid %d) to read its hooks again", pid);
 }
 
 int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,

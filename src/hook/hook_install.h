@@ -5,8 +5,8 @@
 #include "base/op.h"
 
 /*
- * op_hook_program  the hook's path  the program that is copied there, or "": none
- * op_hook_reload   -                "seen": libvirt's daemon was told
+ * op_hook_program  the hook's path  the program that is copied there, or "" for none
+ * op_hook_reload   -                "seen": libvirt's daemon was reloaded
  */
 extern const struct op_type op_hook_program, op_hook_reload;
 

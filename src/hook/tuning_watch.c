@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One process beside each running guest that wants it: C-states stay limited while it holds
- * /dev/cpu_dma_latency, and vectors of VFs, which come and go with the guest's driver and of
- * which nobody is told, are looked for and put on their CPUs.
+ * One process for each running guest that requests it. C-states are limited while it holds
+ * /dev/cpu_dma_latency open. It also looks for interrupt vectors of the guest's VFs and sets their
+ * CPUs; the guest's driver enables and disables vectors without a notification.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,12 +23,12 @@
 #define LOOK_MS 1000      /* while the guest boots */
 #define LOOK_LATER_MS 5000
 #define LOOKS_AT_FIRST 120
-#define LEASE_LOOKS 5 /* a VF that was plugged in is found after as many */
+#define LEASE_LOOKS 5 /* a VF that was plugged in is found after this many rounds */
 #define WAIT_MS 200
-#define WAIT_MAX_MS 30000 /* for the one of the last run to end */
+#define WAIT_MAX_MS 30000 /* time limit for the process of the last run to end */
 #define SETS_MAX 2
 
-/* A vector that was put somewhere. */
+/* A vector whose CPUs were set. */
 struct placed_vector {
 	unsigned irq, sets;
 	bool told;
@@ -81,14 +81,14 @@ bool tuning_is_watched(struct vfctl_ctx *ctx, const char *uuid)
 	return r == -EBUSY;
 }
 
-/* ---- the beginning ---- */
+/* ---- begin ---- */
 
 static void wait_ms(int ms)
 {
 	(void)poll(NULL, 0, ms);
 }
 
-/* One for each run. That of the last may be about to see its end. */
+/* There is one process for each run. That of the last run may be about to end. */
 static int take_lock(struct watch *w, const char *uuid)
 {
 	char name[64];
@@ -118,7 +118,10 @@ static int find_domain(struct watch *w, const char *uuid)
 		w->pid, w->intent.name);
 }
 
-/* As pm_qos takes it: 32 bits of the machine (Documentation/power/pm_qos_interface.rst). */
+/*
+ * The format of pm_qos: a 32-bit number in native byte order
+ * (Documentation/power/pm_qos_interface.rst).
+ */
 static void hold_latency(struct watch *w, const struct vfctl_leases *leases)
 {
 	const struct vfctl_cpuset own = tuning_own_cpus(
@@ -130,8 +133,8 @@ static void hold_latency(struct watch *w, const struct vfctl_leases *leases)
 	if (host_hold(w->ctx, LATENCY_DEVICE, &us, sizeof(us), &w->latency) < 0)
 		ctx_audit(w->ctx, "C-states are not limited: %s", vfctl_ctx_error(w->ctx));
 	else
-		ctx_audit(w->ctx, "C-states of more than %d us are not entered on this host while it "
-			"runs", us);
+		ctx_audit(w->ctx, "while it runs, this host does not enter C-states with a latency "
+			"above %d us", us);
 	ctx_clear(w->ctx);
 }
 
@@ -146,8 +149,8 @@ static struct watched_vf *find_vf(struct watch *w, const struct vfctl_bdf *bdf)
 }
 
 /*
- * A VF that was plugged in. One that was taken out is somebody else's: nothing of it is touched.
- * The run's end takes this away with the rest of what the lease has.
+ * A VF that was plugged in. A VF that was unplugged may belong to another domain: it is not
+ * changed. The end of the run removes this entry with the rest of the lease's entries.
  */
 static void keep_watch(struct watch *w, const struct vfctl_bdf *vf)
 {
@@ -159,7 +162,10 @@ static void keep_watch(struct watch *w, const struct vfctl_bdf *vf)
 	ctx_clear(w->ctx);
 }
 
-/* The VFs that it holds by now, and where their vectors go by what others hold. */
+/*
+ * Read the VFs that the domain holds now, and choose the CPUs of their vectors so that they avoid
+ * other guests.
+ */
 static void look_at_leases(struct watch *w)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -199,25 +205,25 @@ static struct placed_vector *find_placed(struct watched_vf *vf, unsigned irq)
 }
 
 static void tell(struct watch *w, struct placed_vector *p, const struct watched_vf *vf,
-	const char *words)
+	const char *message)
 {
 	if (!p->told)
-		ctx_audit(w->ctx, "interrupt %u of VF %s: %s", p->irq, TEXT(&vf->bdf), words);
+		ctx_audit(w->ctx, "interrupt %u of VF %s: %s", p->irq, TEXT(&vf->bdf), message);
 	p->told = true;
 }
 
 static void tell_moved(struct watch *w, struct placed_vector *p, const struct watched_vf *vf)
 {
-	_free_ char *why = irq_balance_words(w->ctx);
+	_free_ char *why = irq_balance_text(w->ctx);
 
-	ctx_audit(w->ctx, "interrupt %u of VF %s was moved by others; %s", p->irq, TEXT(&vf->bdf),
-		p->sets < SETS_MAX ? "it is put back once" : "it is left there");
+	ctx_audit(w->ctx, "another program moved interrupt %u of VF %s; %s", p->irq, TEXT(&vf->bdf),
+		p->sets < SETS_MAX ? "vfctl moves it back once" : "it stays there");
 	if (why)
 		ctx_audit(w->ctx, "%s", why);
 	p->told = p->sets >= SETS_MAX;
 }
 
-/* @return was it put there? */
+/* @return whether the vectors were set. */
 static bool place_vectors(struct watch *w, struct watched_vf *vf, const struct irq_vector *v)
 {
 	struct placed_vector *p = find_placed(vf, v->irq);
@@ -227,7 +233,7 @@ static bool place_vectors(struct watch *w, struct watched_vf *vf, const struct i
 	if (!p || p->told || there)
 		return false;
 	if (v->managed) {
-		tell(w, p, vf, "the kernel spreads it by itself (managed); it stays where it is");
+		tell(w, p, vf, "the kernel manages its CPUs; it stays where it is");
 		return false;
 	}
 	if (p->sets)
@@ -253,7 +259,8 @@ static void look_at_vf(struct watch *w, struct watched_vf *vf)
 		ctx_clear(w->ctx);
 		return;
 	}
-	if (count != vf->seen) /* the guest's driver was loaded, or went: others by the same numbers */
+	if (count != vf->seen) /* the guest's driver was loaded or unloaded: these numbers are
+				  other vectors now */
 		vf->placed_count = 0;
 	vf->seen = count;
 	for (size_t i = 0; i < count; i++)
@@ -275,9 +282,9 @@ static void look_at_guest(struct watch *w)
 	w->looks++;
 }
 
-/* ---- until it ends ---- */
+/* ---- until the guest ends ---- */
 
-/* Of a guest that only has its C-states limited nothing need be looked at. */
+/* If only C-states are limited, there are no vectors to look for. */
 static int pause_ms(const struct watch *w)
 {
 	return !w->wanted.interrupts ? -1 : w->looks < LOOKS_AT_FIRST ? LOOK_MS : LOOK_LATER_MS;
@@ -318,10 +325,10 @@ int vfctl_guest_tuning_watch(struct vfctl_ctx *ctx, const struct vfctl_host_spec
 		return ctx_oom(ctx);
 	*w = (struct watch){.ctx = ctx, .spec = spec, .pidfd = -1, .latency = -1, .lock = -1};
 	if (!uuid_valid(uuid))
-		return ctx_fail(ctx, -EINVAL, "'%.40s' is no UUID", uuid);
+		return ctx_fail(ctx, -EINVAL, "'%.40s' is not a UUID", uuid);
 	r = begin_watch(w, uuid);
 	if (r < 0)
-		return ctx_forgive(ctx, r, -EBUSY); /* another does it */
+		return ctx_ignore_error(ctx, r, -EBUSY); /* another process does it */
 	watch_guest(w);
 	return r;
 }
@@ -335,7 +342,8 @@ int vfctl_guest_tuning_needed(struct vfctl_ctx *ctx, const struct vfctl_host_spe
 
 	if (r < 0 || !intent->uuid[0] || !vfctl_guest_tuning_any(&intent->tuning))
 		return r;
-	if (tuning_resolve(ctx, spec, &intent->tuning, &w) < 0) { /* it was said at its start */
+	if (tuning_resolve(ctx, spec, &intent->tuning, &w) < 0) { /* already reported when the
+								     guest started */
 		ctx_clear(ctx);
 		return 0;
 	}

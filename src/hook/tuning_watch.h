@@ -4,7 +4,7 @@
 
 #include "base/ctx.h"
 
-/* Does vfctl_guest_tuning_watch() go on for that domain? */
+/* Whether vfctl_guest_tuning_watch() is running for that domain. */
 bool tuning_is_watched(struct vfctl_ctx *ctx, const char *uuid);
 
 #endif

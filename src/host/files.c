@@ -14,9 +14,9 @@
 #define RENAME_TRIES 1000
 
 /*
- * Below a root, links are followed as if that root were "/": a captured tree holds
- * absolute links that plain openat() would follow out of it. EAGAIN is the answer when
- * anything anywhere was renamed while a ".." was followed (openat2(2)): ask again.
+ * Below a root, links are followed as if that root were "/": a captured tree contains absolute
+ * links, which plain openat() would follow out of it. openat2(2) returns EAGAIN if any rename took
+ * place while it followed a "..": the call is then repeated.
  */
 int files_open(struct host *h, const char *path, int flags)
 {
@@ -48,7 +48,7 @@ int files_read_open(int fd, const char *path, struct buf *ret_text)
 		if (ret_text->len + (size_t)n > HOST_FILE_MAX)
 			return -EFBIG;
 		buf_add(ret_text, block, (size_t)n);
-		/* An attribute comes whole (Documentation/filesystems/sysfs.rst). */
+		/* An attribute is read as a whole (Documentation/filesystems/sysfs.rst). */
 		if ((size_t)n < sizeof(block) && str_starts(path, "/sys/"))
 			break;
 	}
@@ -89,7 +89,7 @@ int files_write(struct host *h, const char *path, const char *text)
 	return (size_t)n == len ? 0 : -EIO;
 }
 
-/* What lies below /run is gone with the boot: it need not outlive a loss of power. */
+/* Files below /run do not survive a reboot, so they need not survive a loss of power. */
 static bool must_last(const char *path)
 {
 	return !str_starts(path, "/run/");
@@ -107,7 +107,10 @@ static int write_new(int dir, const char *name, const char *text, bool lasting)
 	return 0;
 }
 
-/* The last part of a path, for a file of a unit's or a library's own directory ("libvirtd.service.d"). */
+/*
+ * Create the last part of a path, for a file in the directory of a unit or a library
+ * ("libvirtd.service.d").
+ */
 static int make_dir(struct host *h, const char *path)
 {
 	_free_ char *whole = str_format("%s%s", h->root, path);
@@ -150,11 +153,11 @@ int files_readlink(struct host *h, const char *path, char **ret_target)
 
 	if (h->root_fd >= 0 && fd < 0)
 		return fd;
-	/* The running host's own in one call: a listing reads three links for each VF. */
+	/* On the running host this takes one call: a listing reads three links for each VF. */
 	n = fd < 0 ? readlink(path, target, sizeof(target) - 1)
 		   : readlinkat(fd, "", target, sizeof(target) - 1);
 	if (n < 0)
-		return fd >= 0 && errno == ENOENT ? -EINVAL : -errno; /* exists, but is no link */
+		return fd >= 0 && errno == ENOENT ? -EINVAL : -errno; /* not a link */
 	target[n] = '\0';
 	*ret_target = strdup(target);
 	return *ret_target ? 0 : -ENOMEM;
@@ -229,7 +232,9 @@ int files_list(struct host *h, const char *path, char ***ret_names)
 }
 
 #define LOCK_POLL_MS 50
-/* Nobody is served in order here: who has waited for long asks more often than who just came. */
+/*
+ * Waiting processes are not queued: one that has waited for long retries more often than a new one.
+ */
 #define LOCK_LONG_MS 5000
 #define LOCK_POLL_LONG_MS 5
 

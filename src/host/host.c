@@ -11,10 +11,11 @@
 #define LOCK_TIMEOUT_MS 30000
 #define LOCK_TELL_MS 1000
 #define REPLY_TIMEOUT_MS 30000
-/* A lock that is held for longer is held by somebody who hangs. */
+/* A lock that is held for longer than this belongs to a process that hangs. */
 #define READ_TIMEOUT_MS 30000
 #define MODULE_TIMEOUT_MS 60000
-/* What a write of a roll-back may take although the budget is used up. */
+#define SERVICE_TIMEOUT_MS 60000
+/* Minimum time for a write of a roll-back, even if the budget is used up. */
 #define WRITE_LEAST_MS 1000
 #define WAIT_MAX_MS 30000
 #define PATH_ROOM 512
@@ -24,7 +25,10 @@ static void host_delete(struct host *h)
 	h->ops->free(h);
 }
 
-/* Who asked: the user of this process, and whom sudo or su made of them (audit(7)). */
+/*
+ * The user who requests changes: that of this process, and the original user before sudo or su
+ * (audit(7)).
+ */
 static char *own_origin(void)
 {
 	struct host here = {.root_fd = -1};
@@ -46,7 +50,7 @@ static void host_audit(struct vfctl_ctx *ctx, const char *text)
 	if (!ctx->origin)
 		ctx->origin = own_origin();
 	line = str_format("%s: %s", ctx->origin ? ctx->origin : "?", text);
-	/* One event is one line of plain text, whatever a domain is called. */
+	/* One event is one line of plain text, whatever the name of a domain contains. */
 	for (char *c = line; c && *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f ||
 			((unsigned char)*c == 0xc2 && ((unsigned char)c[1] & 0xe0) == 0x80))
@@ -83,12 +87,12 @@ struct host *host_of(struct vfctl_ctx *ctx)
 		n_ = vsnprintf(path, sizeof(path), fmt, args_);                          \
 		va_end(args_);                                                           \
 		if (n_ < 0 || (size_t)n_ >= sizeof(path))                                \
-			path[0] = '\0'; /* names no file: -ENOENT */                     \
+			path[0] = '\0'; /* matches no file: -ENOENT */                     \
 	} while (0)
 
 /*
- * Ordinary answers of sysfs and procfs, besides success: not there, gone meanwhile, no
- * link, not offered by this driver, the speed of a link that is down.
+ * Ordinary results of sysfs and procfs besides success: absent, removed meanwhile, not a link, not
+ * supported by this driver, the speed of a link that is down.
  */
 static bool is_answer(int r)
 {
@@ -103,14 +107,14 @@ static bool is_answer(int r)
 
 static int note_host(struct vfctl_ctx *ctx, const char *path, int r)
 {
-	if (!is_answer(r) && !ctx->doubt)
-		ctx->doubt = str_format("%s cannot be read: %s", path, strerror(-r));
+	if (!is_answer(r) && !ctx->unread)
+		ctx->unread = str_format("%s cannot be read: %s", path, strerror(-r));
 	return r;
 }
 
-char *host_take_doubt(struct vfctl_ctx *ctx)
+char *host_take_unread(struct vfctl_ctx *ctx)
 {
-	return steal(ctx->doubt);
+	return steal(ctx->unread);
 }
 
 static int try_read(struct vfctl_ctx *ctx, const char *path, char **ret_text)
@@ -143,7 +147,7 @@ int host_try_read_slow(struct vfctl_ctx *ctx, char **ret_text, const char *fmt, 
 
 	if (!h || !h->ops->read_slow)
 		return h ? try_read(ctx, path, ret_text) : -ENOMEM;
-	ctx_doing(ctx, "reading %s", path);
+	ctx_progress(ctx, "reading %s", path);
 	r = note_host(ctx, path, h->ops->read_slow(h, path, ctx_time_left(ctx, READ_TIMEOUT_MS), &text));
 	if (r < 0)
 		return r;
@@ -220,7 +224,7 @@ bool host_exists(struct vfctl_ctx *ctx, const char *fmt, ...)
 	if (!h)
 		return false;
 	r = note_host(ctx, path, h->ops->readlink(h, path, &target));
-	return r == 0 || r == -EINVAL; /* -EINVAL: there, but no link */
+	return r == 0 || r == -EINVAL; /* -EINVAL: it exists, but is not a link */
 }
 
 bool host_write_goes_on(struct vfctl_ctx *ctx, const char *fmt, ...)
@@ -235,8 +239,8 @@ int host_check(struct vfctl_ctx *ctx)
 	struct host *h = host_of(ctx);
 	int r = h && h->ops->check ? h->ops->check(h) : 0;
 
-	return r < 0 ? ctx_fail(ctx, r, "%s describes more devices and files than any host has; "
-		"reading it was given up", h->root) : 0;
+	return r < 0 ? ctx_fail(ctx, r, "%s describes more devices and files than any host has; vfctl "
+		"stopped reading it", h->root) : 0;
 }
 
 int host_check_writable(struct vfctl_ctx *ctx)
@@ -252,14 +256,11 @@ int host_check_writable(struct vfctl_ctx *ctx)
 static const char *write_hint(int error)
 {
 	if (error == -EACCES || error == -EPERM)
-		return " (are you root?)";
+		return " (it needs root)";
 	return "";
 }
 
-/*
- * With a budget each write is one that may be given up: any of them can meet a device that
- * does not answer.
- */
+/* With a budget, every write has a time limit, because any device may hang. */
 static unsigned write_budget(const struct vfctl_ctx *ctx, unsigned timeout_ms)
 {
 	unsigned left;
@@ -279,15 +280,15 @@ static int write_path(struct vfctl_ctx *ctx, const char *path, const char *text,
 	if (r < 0)
 		return r;
 	timeout_ms = write_budget(ctx, timeout_ms);
-	ctx_doing(ctx, "writing '%s' to %s", text, path);
+	ctx_progress(ctx, "writing '%s' to %s", text, path);
 	r = h->ops->write(h, path, text, timeout_ms);
 	log_debug(ctx, "write '%s' to %s: %s", text, path, r < 0 ? errno_name(r) : "ok");
 	if (r == -ETIMEDOUT) {
 		ctx->unfinished = true;
 		str_copy(ctx->unfinished_path, sizeof(ctx->unfinished_path), path);
 		return ctx_fail(ctx, r,
-			"write '%s' to %s: the kernel did not answer within %u s; the write goes "
-			"on in a process of its own (look at dmesg, and for who holds the device)",
+			"write '%s' to %s: the kernel did not answer within %u s; the write goes on in "
+			"a process of its own (see dmesg, and which process uses the device)",
 			text, path, (timeout_ms + 999) / 1000);
 	}
 	if (r < 0)
@@ -348,7 +349,7 @@ int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size
 
 	if (!h)
 		return ctx_oom(ctx);
-	ctx_doing(ctx, "waiting for the kernel's answer by netlink");
+	ctx_progress(ctx, "waiting for the kernel's answer by netlink");
 	r = note_host(ctx, "netlink", h->ops->exchange(h, protocol, request, len,
 		ctx_time_left(ctx, REPLY_TIMEOUT_MS), ret_reply));
 	if (r < 0)
@@ -363,12 +364,38 @@ int host_load_module(struct vfctl_ctx *ctx, const char *name)
 
 	if (r < 0)
 		return r;
-	ctx_doing(ctx, "loading the kernel module %s", name);
+	ctx_progress(ctx, "loading the kernel module %s", name);
 	r = h->ops->load_module(h, name, ctx_time_left(ctx, MODULE_TIMEOUT_MS));
 	if (r < 0)
-		return ctx_fail(ctx, r, "cannot load the kernel module %s (modprobe %s says why)",
+		return ctx_fail(ctx, r, "cannot load the kernel module %s (for the reason: modprobe %s)",
 			name, name);
 	return 0;
+}
+
+int host_service(struct vfctl_ctx *ctx, const char *verb, const char *unit)
+{
+	struct host *h = host_of(ctx);
+	int r = host_check_writable(ctx);
+
+	if (r < 0)
+		return r;
+	ctx_progress(ctx, "systemctl %s %s", verb, unit);
+	r = h->ops->service ? h->ops->service(h, verb, unit, ctx_time_left(ctx, SERVICE_TIMEOUT_MS))
+			    : -EOPNOTSUPP;
+	if (r < 0)
+		return ctx_fail(ctx, r, "systemctl %s %s failed (for the reason: systemctl status %s)",
+			verb, unit, unit);
+	return 0;
+}
+
+int host_hangup(struct vfctl_ctx *ctx, const char *name)
+{
+	struct host *h = host_of(ctx);
+	int r = host_check_writable(ctx);
+
+	if (r == 0 && h->ops->hangup)
+		r = h->ops->hangup(h, name);
+	return r < 0 ? ctx_fail(ctx, r, "send SIGHUP to %s: %s", name, strerror(-r)) : 0;
 }
 
 int host_nvme_identify(struct vfctl_ctx *ctx, const char *path, unsigned cns,
@@ -378,7 +405,7 @@ int host_nvme_identify(struct vfctl_ctx *ctx, const char *path, unsigned cns,
 
 	if (!h || !h->ops->nvme_identify)
 		return -EOPNOTSUPP;
-	ctx_doing(ctx, "asking %s for its controllers", path);
+	ctx_progress(ctx, "asking %s for its controllers", path);
 	return h->ops->nvme_identify(h, path, cns, ret_data);
 }
 
@@ -410,13 +437,13 @@ int host_hold(struct vfctl_ctx *ctx, const char *path, const void *data, size_t 
 	return r < 0 ? ctx_fail(ctx, r, "hold %s: %s", path, strerror(-r)) : 0;
 }
 
-/* Freed by the caller. */
+/* The caller frees the result. */
 static char *find_holder(const struct host *h, const char *name)
 {
 	_free_ char *path = str_format("%s" HOST_LOCK_DIR "/%s.lock", h->root, name);
 	char *holder = path ? lock_holder(path, false) : NULL;
 
-	return holder ? holder : strdup("a process that cannot be seen from here");
+	return holder ? holder : strdup("a process of another PID namespace");
 }
 
 static int fail_busy(struct vfctl_ctx *ctx, const struct host *h, const char *name,
@@ -428,7 +455,7 @@ static int fail_busy(struct vfctl_ctx *ctx, const struct host *h, const char *na
 		"try again when that is done", (timeout_ms + 999) / 1000, name, holder ? holder : "?");
 }
 
-/* Who waits for longer than a moment says so, once, and for whom. */
+/* A process that waits for longer than a moment reports once which process it waits for. */
 static int lock_patiently(struct vfctl_ctx *ctx, struct host *h, const char *name, bool shared,
 	unsigned timeout_ms, int *ret_fd)
 {
@@ -442,7 +469,7 @@ static int lock_patiently(struct vfctl_ctx *ctx, struct host *h, const char *nam
 	holder = find_holder(h, name);
 	log_info(ctx, "waiting for " HOST_LOCK_DIR "/%s.lock, which is held by %s", name,
 		holder ? holder : "?");
-	ctx_doing(ctx, "waiting for another vfctl that works on %s", name);
+	ctx_progress(ctx, "waiting for another vfctl that works on %s", name);
 	return h->ops->lock(h, name, shared, timeout_ms - first, ret_fd);
 }
 
@@ -467,7 +494,7 @@ static int lock_within(struct vfctl_ctx *ctx, const char *name, bool shared,
 
 int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd)
 {
-	ctx_doing(ctx, "waiting for another vfctl that works on %s", name);
+	ctx_progress(ctx, "waiting for another vfctl that works on %s", name);
 	return lock_within(ctx, name, shared, ctx_time_left(ctx, LOCK_TIMEOUT_MS), ret_fd);
 }
 

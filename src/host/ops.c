@@ -14,7 +14,7 @@ static int observe_file(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? ctx_fail(ctx, r, "read %s: %s", op->target, strerror(-r)) : 0;
 }
 
-/* Reading takes the white space off the end. */
+/* Reading removes trailing white space. */
 static bool same_file(const char *text, const char *observed)
 {
 	size_t len = strlen(observed);
@@ -31,7 +31,7 @@ static int put_file(struct vfctl_ctx *ctx, const struct op *op, const char *text
 		r = observe_file(ctx, op, &now);
 	if (r == 0 && !same_file(text, now))
 		return text[0] ? ctx_fail(ctx, -EIO, "%s does not read back as written", op->target)
-			       : ctx_fail(ctx, -EIO, "%s is still there", op->target);
+			       : ctx_fail(ctx, -EIO, "%s still exists", op->target);
 	return r;
 }
 
@@ -40,7 +40,10 @@ static int apply_file(struct vfctl_ctx *ctx, const struct op *op)
 	return put_file(ctx, op, op->want);
 }
 
-/* 1: it goes back; 0: it is as it was. What is neither as it was nor as wanted somebody else wrote since. */
+/*
+ * 1: it is to be restored; 0: it already has the previous value. Any other value was written by
+ * another program since.
+ */
 static int find_changed(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_free_ char *now = NULL;
@@ -49,8 +52,7 @@ static int find_changed(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0 || same_file(op->before, now))
 		return r;
 	if (op->want && !same_file(op->want, now))
-		return ctx_fail(ctx, -EEXIST, "%s is neither as it was nor as vfctl writes it: "
-			"somebody changed it since", op->target);
+		return ctx_fail(ctx, -EEXIST, "another program changed %s since vfctl wrote it", op->target);
 	return 1;
 }
 

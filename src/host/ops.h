@@ -4,7 +4,7 @@
 
 #include "base/op.h"
 
-/* A whole file of the operator's. Target: its path; want and before: its text, "" for none. */
+/* A whole file of the administrator. Target: its path; want and before: its text, "" for none. */
 extern const struct op_type op_file;
 
 #endif

@@ -13,7 +13,7 @@
 #define NAME_TRIES 100
 
 struct vfctl_output {
-	char *path;       /* for words */
+	char *path;       /* for messages */
 	const char *name; /* its last part */
 	char *temporary;  /* name in that directory; NULL: it has none */
 	int dir, fd;
@@ -26,20 +26,20 @@ static int fail_write(struct vfctl_ctx *ctx, const struct vfctl_output *o, int e
 	return ctx_fail(ctx, error, "write %s: %s", o->path, strerror(-error));
 }
 
-/* What has that name now, and whether it may be replaced. */
+/* Check which file has that name now, and whether it may be replaced. */
 static int look_output(struct vfctl_ctx *ctx, struct vfctl_output *o)
 {
 	o->is_there = fstatat(o->dir, o->name, &o->old, AT_SYMLINK_NOFOLLOW) == 0;
 	if (!o->is_there)
 		return errno == ENOENT ? 0 : fail_write(ctx, o, -errno);
 	if (!S_ISREG(o->old.st_mode))
-		return ctx_fail(ctx, -EEXIST, "%s is %s; only a plain file is written: name one",
+		return ctx_fail(ctx, -EEXIST, "%s is %s; name a regular file",
 			o->path, plain_what(o->old.st_mode));
 	return o->replace ? 0 : ctx_fail(ctx, -EEXIST, "%s exists; remove it or name another "
 		"file", o->path);
 }
 
-/* ".NAME.x7rb2k", which nobody else has. */
+/* ".NAME.x7rb2k", which is unique. */
 static int name_temporary(struct vfctl_output *o)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -56,10 +56,13 @@ static int name_temporary(struct vfctl_output *o)
 	return o->temporary ? 0 : -ENOMEM;
 }
 
-/* Without a name while it is written, where the file system can: a kill leaves nothing. */
+/*
+ * Without a name while it is being written, if the file system supports that: a killed process
+ * leaves nothing behind.
+ */
 static int make_file(struct vfctl_output *o)
 {
-	mode_t mode = o->is_there ? 0600 : 0666; /* nobody may read what he could not before */
+	mode_t mode = o->is_there ? 0600 : 0666; /* no user may get more access than before */
 	int r = -EEXIST;
 
 	o->fd = openat(o->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
@@ -91,7 +94,7 @@ static int open_dir(struct vfctl_output *o)
 	return o->dir < 0 ? -errno : 0;
 }
 
-/* @dir: of its name, which is closed with the output; -1: as @path says. */
+/* @dir: directory of the file, closed with the output; -1: that of @path. */
 static int open_output(struct vfctl_ctx *ctx, const char *path, int dir, bool replace,
 	struct vfctl_output **ret_output)
 {
@@ -112,7 +115,7 @@ static int open_output(struct vfctl_ctx *ctx, const char *path, int dir, bool re
 	slash = strrchr(o->path, '/');
 	o->name = slash ? slash + 1 : o->path;
 	if (!*o->name || str_eq(o->name, ".") || str_eq(o->name, ".."))
-		return ctx_fail(ctx, -EEXIST, "'%s' names no file", path);
+		return ctx_fail(ctx, -EEXIST, "'%s' is not a file name", path);
 	r = o->dir < 0 ? open_dir(o) : 0;
 	if (r < 0)
 		return fail_write(ctx, o, r);
@@ -147,7 +150,7 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
-/* @output is freed. */
+/* Frees @output. */
 static int write_output(struct vfctl_ctx *ctx, struct vfctl_output *output, const char *text, size_t len)
 {
 	_cleanup_(vfctl_output_freep) struct vfctl_output *o = output;
@@ -197,7 +200,7 @@ int vfctl_output_fd(const struct vfctl_output *output)
 	return output->fd;
 }
 
-/* Give the file a name that nothing has. */
+/* Link the file to an unused name. */
 static int link_as(const struct vfctl_output *o, const char *name)
 {
 	char self[64];
@@ -229,7 +232,7 @@ static int take_over(struct vfctl_output *o)
 	return r;
 }
 
-/* Both may be refused to who is not root: then the writer owns it, as any new file. */
+/* Without root privileges both may be refused: then the writer owns it, like any new file. */
 static int keep_owner(const struct vfctl_output *o)
 {
 	if (fchown(o->fd, o->old.st_uid, o->old.st_gid) < 0 && errno != EPERM)
@@ -250,7 +253,7 @@ int vfctl_output_commit(struct vfctl_ctx *ctx, struct vfctl_output *o)
 	}
 	if (r < 0 && r != -EEXIST)
 		return fail_write(ctx, o, r);
-	/* Somebody may have put something else there meanwhile. */
+	/* Another program may have created something there meanwhile. */
 	r = look_output(ctx, o);
 	if (r < 0)
 		return r;

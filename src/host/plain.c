@@ -11,7 +11,7 @@
 #include "host/tree.h"
 #include "core/host.h"
 
-/* The /proc name of a descriptor opens the very thing it stands for. */
+/* Opening the /proc name of a descriptor opens the same file. */
 static int reopen(int fd)
 {
 	char name[64];
@@ -44,7 +44,7 @@ int plain_inherited(const char *path)
 		if (str_starts(path, dirs[i]) && parse_int(path + strlen(dirs[i]), 0, INT_MAX, &fd) < 0)
 			fd = -1;
 	flags = fd < 0 ? -1 : fcntl(fd, F_GETFD);
-	/* What this program opened itself has the flag. */
+	/* Descriptors that this program opened have the flag. */
 	if (flags < 0 || flags & FD_CLOEXEC)
 		return -ENOENT;
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -72,15 +72,15 @@ const char *plain_what(unsigned mode)
 {
 	static const struct {
 		unsigned type;
-		const char *words;
+		const char *message;
 	} types[] = {{S_IFDIR, "a directory"}, {S_IFIFO, "a FIFO"}, {S_IFSOCK, "a socket"},
 		{S_IFLNK, "a symbolic link"}, {S_IFBLK, "a block device"},
 		{S_IFCHR, "a character device"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if ((mode & S_IFMT) == types[i].type)
-			return types[i].words;
-	return "no plain file";
+			return types[i].message;
+	return "not a regular file";
 }
 
 int plain_read(int fd, size_t max, struct buf *text)

@@ -5,23 +5,24 @@
 #include "host/host.h"
 
 /*
- * Open for reading what is a plain file, and nothing else: a FIFO would be waited on, and
- * to open a device does something. A path is looked at before it is opened, and what was
- * looked at is what is opened. Inherited descriptors may be anything: they are open already.
+ * Open a plain file for reading, and nothing else: opening a FIFO blocks, and a device may react to
+ * being opened. The type is checked before the file is opened, and it is the checked file that is
+ * opened. Inherited descriptors may have any type, because they are already open.
  * @return a descriptor; -EMEDIUMTYPE it is something else; another negative errno.
  */
 int plain_open(const char *path);
 /*
- * A descriptor that the caller of this program left open for it, named as a file: /dev/stdout,
- * /dev/fd/63 (a shell's <(...)), /proc/self/fd/3. One of its own is none of them.
- * @return a duplicate of it; -ENOENT when @path is no such name; another negative errno.
+ * Open a descriptor that this program inherited from its caller, under a file name: /dev/stdout,
+ * /dev/fd/63 (a shell's <(...)), /proc/self/fd/3. Descriptors that this program opened itself do
+ * not count. @return a duplicate of it; -ENOENT if @path is not such a name; another negative
+ * errno.
  */
 int plain_inherited(const char *path);
-/* The same inside the tree of a host. */
+/* Open a plain file inside the tree of a host in the same way. */
 int plain_open_in(struct host *h, const char *path);
 /* "a FIFO" for a mode that is not that of a plain file. */
 const char *plain_what(unsigned mode);
-/* The whole of it behind @text; -EFBIG when that is then longer than @max. */
+/* Append the whole file to @text; -EFBIG if that is then longer than @max. */
 int plain_read(int fd, size_t max, struct buf *text);
 
 #endif

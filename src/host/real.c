@@ -9,24 +9,27 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/klog.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "base/parse.h"
 #include "host/host.h"
 
 /* ---- writes that may block ---- */
 
-/* A shell or a daemon hands down few descriptors, and low ones. */
+/* A shell or a daemon passes on only few descriptors, with low numbers. */
 #define INHERITED_MAX 1024
 
 /*
- * Of what this process was given by its parent the child keeps nothing open: it may live on
- * for long, and whoever reads our output would wait for it as well. What is our own closes
- * on exec, the locks among it: a second writer must wait for this one.
+ * The child closes all descriptors that this process inherited from its parent: the child may live
+ * long, and a reader of this process's output would wait for it too. Descriptors of this process,
+ * including the locks, are kept: a second writer must wait for this one.
  */
 static void let_go_of_parent(void)
 {
@@ -43,8 +46,8 @@ static void let_go_of_parent(void)
 }
 
 /*
- * The child must not be ended by the terminal's Ctrl-C: half a VF removal is worse
- * than a finished one. All signals stay blocked in it.
+ * The terminal's Ctrl-C must not end the child, because an incomplete removal of VFs is worse than
+ * a complete one. All signals stay blocked in it.
  */
 static pid_t fork_writer(struct host *h, const char *path, const char *text)
 {
@@ -104,7 +107,7 @@ static int real_write(struct host *h, const char *path, const char *text,
 
 /* ---- reads that may block ---- */
 
-/* The file's text goes to @out, and how it went is the exit status. */
+/* The text of the file goes to @out; the exit status is the result. */
 static pid_t fork_reader(struct host *h, const char *path, int out)
 {
 	pid_t pid = fork();
@@ -117,7 +120,7 @@ static pid_t fork_reader(struct host *h, const char *path, int out)
 		let_go_of_parent();
 		fd = files_open(h, path, O_RDONLY | O_NOCTTY);
 		r = fd < 0 ? fd : files_read_open(fd, path, &text);
-		if (r == 0 && text.len > PIPE_BUF) /* a pipe that nobody reads yet takes as much */
+		if (r == 0 && text.len > PIPE_BUF) /* a pipe buffers that much */
 			r = -EFBIG;
 		if (r == 0 && write(out, text.data, text.len) != (ssize_t)text.len)
 			r = -EIO;
@@ -126,7 +129,7 @@ static pid_t fork_reader(struct host *h, const char *path, int out)
 	return pid;
 }
 
-/* A reader that is left behind has nothing to finish: it ends as soon as the kernel lets it. */
+/* A reader that is left behind has nothing to finish: it ends as soon as the kernel permits. */
 static int real_read_slow(struct host *h, const char *path, unsigned timeout_ms, struct buf *ret_text)
 {
 	_close_ int in = -1, out = -1;
@@ -155,7 +158,7 @@ static int real_read_slow(struct host *h, const char *path, unsigned timeout_ms,
 static int open_socket(int protocol, unsigned timeout_ms)
 {
 	struct sockaddr_nl self = {.nl_family = AF_NETLINK};
-	/* Zero would be no limit at all. */
+	/* Zero would mean no limit. */
 	struct timeval timeout = {timeout_ms / 1000, timeout_ms % 1000 * 1000 + 1};
 	int one = 1, size = RECEIVE_BUFFER;
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
@@ -168,7 +171,7 @@ static int open_socket(int protocol, unsigned timeout_ms)
 		close(fd);
 		return error;
 	}
-	/* Wanted, not needed: old kernels and containers may refuse some of them. */
+	/* Optional: old kernels and containers may refuse some of these. */
 	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	setsockopt(fd, SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
@@ -190,14 +193,14 @@ static int send_all(int fd, const void *request, size_t len)
 	return (size_t)n == len ? 0 : -EIO;
 }
 
-/* NLMSG_OK() compares a length with a signed one, which clang warns of. */
+/* NLMSG_OK() compares a length with a signed one, and clang warns about that. */
 static bool is_message(const struct nlmsghdr *m, int left)
 {
 	return left >= (int)sizeof(*m) && m->nlmsg_len >= sizeof(*m) &&
 		m->nlmsg_len <= (unsigned)left;
 }
 
-/* Requests in @request that end in an acknowledgement or the end of a dump. */
+/* Number of requests in @request that end with an acknowledgement or the end of a dump. */
 static unsigned count_answers(const void *request, size_t len)
 {
 	const struct nlmsghdr *m = request;
@@ -210,7 +213,7 @@ static unsigned count_answers(const void *request, size_t len)
 	return n;
 }
 
-/* One datagram, however large (64 KiB and more with many VFs), behind @reply. */
+/* Append one datagram, however large (64 KiB and more with many VFs), to @reply. */
 static int receive_real(int fd, struct buf *reply, size_t *ret_len)
 {
 	struct sockaddr_nl from;
@@ -277,23 +280,65 @@ int real_exchange(struct host *h, int protocol, const void *request, size_t len,
 
 /* ---- modules ---- */
 
+static int run_quietly(struct host *h, const char *program, char *const argv[], unsigned timeout_ms)
+{
+	char *envp[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+	pid_t pid;
+	int r = posix_spawn(&pid, program, NULL, NULL, argv, envp);
+
+	return r ? -r : wait_exit(h, pid, timeout_ms);
+}
+
 static int real_load_module(struct host *h, const char *name, unsigned timeout_ms)
 {
 	char *argv[] = {"modprobe", "--", (char *)name, NULL};
-	char *envp[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
-	pid_t pid;
-	int r;
+	int r = run_quietly(h, "/sbin/modprobe", argv, timeout_ms);
 
-	r = posix_spawn(&pid, "/sbin/modprobe", NULL, NULL, argv, envp);
-	if (r)
-		return -r;
-	r = wait_exit(h, pid, timeout_ms);
 	return r == 0 || r == -ETIMEDOUT ? r : -ENOENT;
+}
+
+/* ---- services ---- */
+
+static int real_service(struct host *h, const char *verb, const char *unit, unsigned timeout_ms)
+{
+	char *argv[] = {"systemctl", "--quiet", "--no-ask-password", (char *)verb, (char *)unit, NULL};
+
+	return run_quietly(h, "/bin/systemctl", argv, timeout_ms);
+}
+
+static bool is_process_of_root(struct host *h, const char *pid, const char *name)
+{
+	_buf_ struct buf comm = {0};
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", pid);
+	return stat(path, &st) == 0 && st.st_uid == 0 && files_read(h, path, &comm) == 0 && comm.data &&
+		str_eq(str_rstrip(comm.data), name);
+}
+
+/* Use a pidfd: the process id may be reused between the check and the signal. */
+static int real_hangup(struct host *h, const char *name)
+{
+	_strv_ char **pids = NULL;
+	int r = files_list(h, "/proc", &pids), pid;
+
+	for (size_t i = 0; r == 0 && pids[i]; i++) {
+		_close_ int fd = -1;
+
+		if (parse_int(pids[i], 1, INT_MAX, &pid) < 0 || !is_process_of_root(h, pids[i], name))
+			continue;
+		fd = (int)syscall(SYS_pidfd_open, pid, 0);
+		if (fd >= 0 && is_process_of_root(h, pids[i], name) &&
+			syscall(SYS_pidfd_send_signal, fd, SIGHUP, NULL, 0) < 0 && errno != ESRCH)
+			r = -errno;
+	}
+	return r;
 }
 
 /* ---- NVMe ---- */
 
-#define NVME_IDENTIFY 0x06 /* of the admin commands */
+#define NVME_IDENTIFY 0x06 /* one of the admin commands */
 #define NVME_TIMEOUT_MS 30000
 
 static int real_nvme_identify(struct host *h, const char *path, unsigned cns, void *ret_data)
@@ -309,7 +354,7 @@ static int real_nvme_identify(struct host *h, const char *path, unsigned cns, vo
 	r = ioctl(fd, NVME_IOCTL_ADMIN_CMD, &command);
 	if (r < 0)
 		return -errno;
-	return r == 0 ? 0 : -EIO; /* its own status: it knows no such structure */
+	return r == 0 ? 0 : -EIO; /* an NVMe status: it does not have such a structure */
 }
 
 /* ---- the kernel's log ---- */
@@ -334,10 +379,10 @@ static int real_kernel_log(struct host *h, struct buf *ret_text)
 
 /* ---- the system's log ---- */
 
-/* LOG_AUTHPRIV | LOG_NOTICE (syslog.h): what was done to the host with privilege. */
+/* LOG_AUTHPRIV | LOG_NOTICE (syslog.h): privileged changes to the host. */
 #define AUDIT_PRIORITY (10 << 3 | 5)
 
-/* Without syslog(3): that keeps hidden state, and waits for a log daemon that does not read. */
+/* syslog(3) is not used: it has hidden state, and blocks on a log daemon that does not read. */
 static void real_audit(struct host *h, const char *text)
 {
 	struct sockaddr_un log = {.sun_family = AF_UNIX, .sun_path = "/dev/log"};
@@ -351,7 +396,7 @@ static void real_audit(struct host *h, const char *text)
 
 /* ---- events ---- */
 
-#define KERNEL_GROUP 1 /* of uevents: lib/kobject_uevent.c; 2 is udev's */
+#define KERNEL_GROUP 1 /* group of the kernel's uevents: lib/kobject_uevent.c; 2 is udev's */
 
 static int hear(int protocol, unsigned groups)
 {
@@ -369,8 +414,8 @@ static int hear(int protocol, unsigned groups)
 }
 
 /*
- * Uevents tell of devices, drivers and names; they do not tell of carrier, up and down, or
- * of a VF's attributes: those are links' (without VF data, which is read anyway).
+ * Uevents report devices, drivers and names. They do not report carrier, up and down, or VF
+ * attributes: link messages do (requested without VF data, which are read anyway).
  */
 static int real_events(struct host *h, int *ret_fds)
 {
@@ -397,6 +442,8 @@ static const struct host_ops real_ops = {
 	.list = files_list,
 	.exchange = real_exchange,
 	.load_module = real_load_module,
+	.service = real_service,
+	.hangup = real_hangup,
 	.nvme_identify = real_nvme_identify,
 	.kernel_log = real_kernel_log,
 	.mode = files_mode,

@@ -9,14 +9,14 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define LINE_KEPT 400  /* of its last line */
+#define LINE_KEPT 400  /* length of the last line that is kept */
 #define GRACE_MS 10000 /* from SIGTERM to SIGKILL */
 
 struct run {
 	struct vfctl_ctx *ctx;
 	const char *program;
 	pid_t pid;
-	int output;     /* what it prints; -1: closed by all who had it */
+	int output;     /* its output; -1: all writers have closed it */
 	int pidfd;
 	int64_t end_ms;
 	char line[LINE_KEPT + 1], last[LINE_KEPT + 1];
@@ -31,7 +31,10 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* In the child, which may only call what is safe there. Returns when it cannot run. */
+/*
+ * Runs in the child, where only async-signal-safe calls are permitted. Returns if the command
+ * cannot be run.
+ */
 static void become_command(char *const argv[], int output)
 {
 	static char *const environment[] = {
@@ -40,7 +43,7 @@ static void become_command(char *const argv[], int output)
 	sigset_t none;
 
 	setsid();
-	/* What is ignored stays ignored over exec: a program expects neither. */
+	/* Ignored signals stay ignored after exec: a program does not expect that. */
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -51,8 +54,8 @@ static void become_command(char *const argv[], int output)
 }
 
 /*
- * All our descriptors close on exec, so that @report closes when it runs; else errno
- * comes through it.
+ * All descriptors of vfctl close on exec, so @report closes when the command runs; otherwise errno
+ * is sent through it.
  */
 static int start_command(struct run *r, char *const argv[], int output)
 {
@@ -104,7 +107,7 @@ static void keep_command(struct run *r, const char *text, size_t len)
 			r->line[r->len++] = text[i] ? text[i] : '?';
 }
 
-/* What there is now; false when there is no more to come. */
+/* Read what is available now; false at the end of the output. */
 static bool drain_command(struct run *r)
 {
 	char some[4096];
@@ -115,7 +118,10 @@ static bool drain_command(struct run *r)
 	return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-/* Until it has ended: what it started may live on and hold the pipe, as daemons do. */
+/*
+ * Wait until the command has ended: processes that it started may live on and hold the pipe, as
+ * daemons do.
+ */
 static int watch_command(struct run *r)
 {
 	struct pollfd events[2] = {{.fd = r->pidfd, .events = POLLIN},
@@ -137,7 +143,10 @@ static int watch_command(struct run *r)
 	return 0;
 }
 
-/* It leads its session, so the group has all it started that did not leave. */
+/*
+ * It leads its session, so the group includes everything that it started and that did not leave the
+ * group.
+ */
 static void stop_command(struct run *r)
 {
 	struct pollfd event = {.fd = r->pidfd, .events = POLLIN};
@@ -155,7 +164,7 @@ static int judge_command(struct run *r, int status)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	how = WIFEXITED(status) ? str_format("ended with status %d", WEXITSTATUS(status))
-				: str_format("was ended by signal %d", WTERMSIG(status));
+				: str_format("was killed by signal %d", WTERMSIG(status));
 	return ctx_fail(r->ctx, -EIO, "%s %s%s%s", r->program, how ? how : "failed",
 		r->last[0] ? ": " : "", r->last);
 }
@@ -169,7 +178,7 @@ static int finish_command(struct run *r, unsigned timeout_ms)
 	if (error < 0) {
 		stop_command(r);
 		if (error == -ETIMEDOUT)
-			return ctx_fail(r->ctx, error, "%s took longer than %u.%u s and was ended",
+			return ctx_fail(r->ctx, error, "%s took longer than %u.%u s and was killed",
 				r->program, timeout_ms / 1000, timeout_ms % 1000 / 100);
 		return ctx_fail(r->ctx, error, "watch %s: %s", r->program, strerror(-error));
 	}

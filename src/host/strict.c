@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who else can change a file whose commands root runs: as sshd's StrictModes asks of authorized_keys. */
+/*
+ * Find who else can change a file whose commands root runs, like sshd's StrictModes for
+ * authorized_keys.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,16 +27,19 @@ static int check_one(struct vfctl_ctx *ctx, const char *file, const char *path, 
 		return ctx_fail(ctx, -EPERM, "%s is not used: its commands would run as root, and %s "
 			"belongs to user %u; if you trust that user, copy it: install -m 600 %s "
 			"/root/", file, path, (unsigned)st.st_uid, file);
-	/* A link has no mode of its own; in a sticky directory nobody replaces another's files. */
+	/*
+	 * A link has no mode of its own; in a sticky directory users cannot replace the files of
+	 * others.
+	 */
 	if (S_ISLNK(st.st_mode) || !(st.st_mode & (S_IWGRP | S_IWOTH)) ||
 		(S_ISDIR(st.st_mode) && st.st_mode & S_ISVTX))
 		return 0;
-	return ctx_fail(ctx, -EPERM, "%s is not used: its commands would run as root, and other users can "
-		"write %s (mode %03o); end that: chmod go-w %s", file, path,
+	return ctx_fail(ctx, -EPERM, "%s is not used: its commands would run as root, and other users "
+		"can write %s (mode %03o); run: chmod go-w %s", file, path,
 		(unsigned)st.st_mode & 07777, path);
 }
 
-/* @path, and each directory above it. */
+/* Check @path and each directory above it. */
 static int check_way(struct vfctl_ctx *ctx, const char *file, const char *path, unsigned caller)
 {
 	_free_ char *way = realpath(path, NULL);
@@ -65,12 +71,12 @@ int vfctl_file_check_owner(struct vfctl_ctx *ctx, const char *path, unsigned cal
 		return 0;
 	if (!dir)
 		return ctx_oom(ctx);
-	/* Whoever reads or runs it says that it is not there. */
+	/* The later read or exec reports that it does not exist. */
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return 0;
 	r = check_one(ctx, path, path, caller_uid);
 	if (r == 0)
 		r = check_way(ctx, path, path, caller_uid);
-	/* A link is found where it stands, whatever it leads to. */
+	/* Check the path of the link itself, too. */
 	return r < 0 ? r : check_way(ctx, path, dir, caller_uid);
 }

@@ -11,7 +11,7 @@
 #include "host/host.h"
 #include "host/plain.h"
 
-/* As in files.c: what is renamed meanwhile makes the kernel ask for another try. */
+/* As in files.c: the kernel asks for another attempt if something was renamed meanwhile. */
 #define RENAME_TRIES 1000
 
 static int open_below(int dir, const char *name, int flags, mode_t mode)
@@ -57,7 +57,7 @@ int tree_open(const char *dir, const char *name, int flags)
 
 	if (root < 0)
 		return root;
-	/* O_NONBLOCK: a FIFO would be waited for. ENXIO is one that is opened for writing. */
+	/* O_NONBLOCK: opening a FIFO would block. ENXIO is a FIFO that is opened for writing. */
 	fd = open_below(root, name, flags | O_NONBLOCK | O_NOCTTY, flags & O_CREAT ? 0644 : 0);
 	return fd == -ENXIO ? -EMEDIUMTYPE : only_plain(fd);
 }

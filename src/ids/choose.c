@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which value is right for an owner: pure arithmetic. */
+/* Choose the value for an owner: pure arithmetic. */
 #include <errno.h>
 
 #include "base/idrange.h"
@@ -34,7 +34,7 @@ int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *s
 	uint64_t value;
 
 	if (p->source != VFCTL_ID_SOURCE_HOST)
-		return ctx_mistake(ctx, -EINVAL, "pool %s does not derive from a PF's GUID", p->name);
+		return ctx_usage_error(ctx, -EINVAL, "pool %s does not derive from a PF's GUID", p->name);
 	if (fault)
 		return ctx_fail(ctx, -EINVAL, "pool %s derives from PF %s, whose GUID %s %s",
 			p->name, spec->pool_pfs[pool], vfctl_guid_format(guid, text), fault);
@@ -46,7 +46,7 @@ int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *s
 		if (i != pool && spec->pools[i].kind == p->kind && idranges_share(range, 1,
 				spec->pools[i].ranges, spec->pools[i].range_count, &value)) {
 			free(range);
-			return ctx_mistake(ctx, -EEXIST, "pools %s and %s overlap: %s is in both; "
+			return ctx_usage_error(ctx, -EEXIST, "pools %s and %s overlap: %s is in both; "
 				"give one of them other ranges in host.yaml", p->name,
 				spec->pools[i].name, vfctl_guid_format(value, text));
 		}
@@ -65,7 +65,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return (hash ^ 0xff) * UINT64_C(0x100000001b3); /* "a","bc" is not "ab","c" */
 }
 
-/* SplitMix64's last step: FNV alone leaves the high bits, which choose here, poor. */
+/* The last step of SplitMix64: FNV alone mixes the high bits badly, and these choose here. */
 static uint64_t mix_choice(uint64_t x)
 {
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -84,7 +84,7 @@ uint64_t id_choose_start(const struct vfctl_id_pool *pool,
 	hash = hash_text(hash, owner->device);
 	hash = mix_choice(hash_text(hash, pool->name));
 	size = idranges_size(pool->ranges, pool->range_count);
-	/* The high half of the product is below size, and even for any size. */
+	/* The high half of the product is below size, and evenly distributed for any size. */
 	return idranges_at(pool->ranges, pool->range_count,
 		(uint64_t)((unsigned __int128)hash * size >> 64));
 }

@@ -5,7 +5,7 @@
 
 #include "core/inventory.h"
 
-#define TRIES_MAX 4096 /* values of the other VFs stand in the way, and there are fewer of those */
+#define TRIES_MAX 4096 /* only values of other VFs can be in the way, and there are fewer of those */
 
 /* FNV-1a: well mixed, and the same on every machine and in every version. */
 static uint64_t mix_bytes(uint64_t hash, const void *data, size_t len)
@@ -34,7 +34,7 @@ struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_
 	return mac;
 }
 
-/* The nth; no two VFs of a PF share one GUID. 0: there is no nth. */
+/* The nth candidate, such that no two VFs of a PF share a GUID. 0: there is no nth one. */
 static uint64_t candidate(enum vfctl_id_kind kind, const struct vfctl_pf *pf, uint32_t vf,
 	uint32_t nth)
 {
@@ -74,7 +74,7 @@ int identity_derive(struct vfctl_ctx *ctx, struct value_facts *facts,
 	int r = 0;
 
 	if (kind == VFCTL_ID_GUID && !pf->guid)
-		return ctx_fail(ctx, -ENODATA, "the GUID of %s's own port cannot be read, so none can be "
+		return ctx_fail(ctx, -ENODATA, "the port GUID of %s cannot be read, so no GUID can be "
 			"derived for VF %u; name a pool", vfctl_pf_name(pf, name), vf);
 	for (uint32_t nth = 0; r == 0 && nth < TRIES_MAX; nth++) {
 		claim.value = candidate(kind, pf, vf, nth);
@@ -86,6 +86,6 @@ int identity_derive(struct vfctl_ctx *ctx, struct value_facts *facts,
 			return 0;
 		}
 	}
-	return r < 0 ? r : ctx_fail(ctx, -ENOSPC, "all %ss that can be derived for VF %s/%u are "
-		"another's; declare a pool of %ss in host.yaml", what, vfctl_pf_name(pf, name), vf, what);
+	return r < 0 ? r : ctx_fail(ctx, -ENOSPC, "all %ss that can be derived for VF %s/%u belong to "
+		"other owners; declare a pool of %ss in host.yaml", what, vfctl_pf_name(pf, name), vf, what);
 }

@@ -5,20 +5,19 @@
 #include "ids/owner.h"
 #include "core/inventory.h"
 
-/* What the store of identities has of a value. Without @find nothing was ever given from one. */
+/* Access to the rows of the store of identities. Without @find the store counts as empty. */
 struct value_rows {
-	/* @return 0; -ENOENT, without words: it has no row. */
+	/* @return 0; -ENOENT without a message: the value has no row. */
 	int (*find)(const struct value_rows *rows, enum vfctl_id_kind kind, uint64_t value,
 		struct vfctl_id *ret);
 	void *store;
 };
 
 /*
- * A MAC or GUID for a VF that nobody chose one for: derived from the PF's own, so the same at each
- * boot, and the first that the one answer (ids/owner.h) gives to @domain_uuid (NULL: whoever the VF
- * is leased to).
- * @facts->row is filled in from @rows.
- * @return 0; -ENODATA the PF's own is not known; -ENOSPC all that can be derived are taken.
+ * Derive a MAC or GUID for a VF without a requested one. It derives from that of the PF, so it is
+ * the same at each boot, and it is the first one that ids/owner.h permits for @domain_uuid (NULL:
+ * the domain that the VF is leased to). @facts->row is filled in from @rows.
+ * @return 0; -ENODATA the PF's own value is not known; -ENOSPC all derived values are taken.
  */
 int identity_derive(struct vfctl_ctx *ctx, struct value_facts *facts,
 	const struct value_rows *rows, const char *domain_uuid, enum vfctl_id_kind kind,

@@ -27,7 +27,7 @@ void identities_clear(struct identities *io)
 	*io = (struct identities){0};
 }
 
-/* ---- giving ---- */
+/* ---- assigning values ---- */
 
 static int fail_no_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_kind kind,
 	const char *name)
@@ -38,11 +38,11 @@ static int fail_no_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl
 	for (size_t i = 0; i < spec->pool_count; i++)
 		if (spec->pools[i].kind == kind)
 			buf_printf(&known, "%s%s", known.len ? ", " : "", spec->pools[i].name);
-	return ctx_mistake(ctx, -ENOENT, "no %s pool '%s'; host.yaml has %s",
+	return ctx_usage_error(ctx, -ENOENT, "no %s pool '%s'; host.yaml has %s",
 		vfctl_id_kind_name(kind), name, known.len ? known.data : "none");
 }
 
-/* The named pool, or the first of that kind; NULL when nothing is named and none is there. */
+/* The named pool, or the first of that kind; NULL if none is named and there is none. */
 static int find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_kind kind,
 	const char *name, const struct vfctl_id_pool **ret)
 {
@@ -50,7 +50,7 @@ static int find_pool(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id
 	if (*ret || !name)
 		return 0;
 	if (!ids)
-		return ctx_mistake(ctx, -ENOENT, "no pool '%s': no host.yaml declares pools", name);
+		return ctx_usage_error(ctx, -ENOENT, "no pool '%s': no host.yaml declares pools", name);
 	return fail_no_pool(ctx, ids, kind, name);
 }
 
@@ -72,7 +72,7 @@ static bool is_given(const struct identities *io, const struct vfctl_id *id)
 	return false;
 }
 
-/* A dry run sets nothing aside, and passes over the same values. */
+/* A dry run does not quarantine values, but skips the same ones. */
 static bool is_seen(const struct identities *io, const struct vfctl_id *id)
 {
 	const struct value_claim claim = {.kind = id->kind, .value = id->value,
@@ -86,14 +86,14 @@ static bool is_seen(const struct identities *io, const struct vfctl_id *id)
 	return true;
 }
 
-/* The first that is not proposed to another device already. */
+/* The first value that is not already proposed to another device. */
 static int propose(struct vfctl_ctx *ctx, struct identities *io,
 	const struct vfctl_id_pool *pool, const struct vfctl_mac *mac, struct vfctl_id *io_id)
 {
 	unsigned nth = 0;
 	int r;
 
-	/* One that rests for its owner was not among the free ones. */
+	/* A value in the cooldown of its owner was not among the free ones. */
 	for (size_t i = 0; i < io->count && pool->strategy == VFCTL_ID_LOWEST; i++)
 		nth += str_eq(io->given[i].pool, pool->name) && !io->had[i] &&
 			io->given[i].state != VFCTL_ID_RESTING;
@@ -105,14 +105,16 @@ static int propose(struct vfctl_ctx *ctx, struct identities *io,
 	return r < 0 ? r : 0;
 }
 
-/* 1: its owner has it already, from an earlier change or a reservation. What is known of it is noted. */
+/*
+ * 1: the owner already has the value, from an earlier change or a reservation. Its data are noted.
+ */
 static int has_already(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_id *id)
 {
 	struct vfctl_id now;
 	int r = vfctl_ids_find(io->ids, id->kind, id->value, &now);
 
 	if (r < 0)
-		return ctx_forgive(ctx, r, -ENOENT);
+		return ctx_ignore_error(ctx, r, -ENOENT);
 	if (!id_same_owner(&now.owner, &id->owner))
 		return 0;
 	str_copy(id->pool, sizeof(id->pool), now.pool);
@@ -131,20 +133,20 @@ int identities_add(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_k
 	if (r < 0 && r != -ENOENT)
 		return r;
 	ctx_clear(ctx);
-	/* Under whichever name it has it: VFs came and went since. */
+	/* Under whatever name it has the value: VFs were added and removed since. */
 	had = r == 0 && now.state == VFCTL_ID_LEASED &&
 		str_eq(now.owner.domain_uuid, id.owner.domain_uuid);
 	if (had)
 		id = now;
 	else
 		str_copy(id.owner.device, sizeof(id.owner.device), device);
-	/* It was seen on a device, and whose that is is known by now. */
+	/* The value was found on a device, and its owner is known now. */
 	if (r == 0 && now.state == VFCTL_ID_QUARANTINED)
 		id.state = now.state;
 	return remember(ctx, io, &id, had);
 }
 
-/* One value for a device of the domain: @wanted, or from @pool. */
+/* Assign one value to a device of the domain: @wanted, or one of @pool. */
 static int give_identity(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_kind kind,
 	const struct vfctl_id_pool *pool, const uint64_t *wanted, const char *device,
 	uint16_t pkey, const struct vfctl_mac *mac, uint64_t *ret_value)
@@ -167,12 +169,12 @@ static int give_identity(struct vfctl_ctx *ctx, struct identities *io, enum vfct
 	return wanted && !io->claim ? 0 : remember(ctx, io, &id, had);
 }
 
-/* True: @r says that the fleet is away, and that does not matter here. */
+/* True if @r means that etcd is unreachable, and this caller accepts that. */
 static bool passes_over(struct vfctl_ctx *ctx, const struct identities *io, int r)
 {
 	if (!io->optional || io->claim || (r != -EHOSTUNREACH && r != -ETIMEDOUT))
 		return false;
-	log_warn(ctx, "its GUIDs and MACs of pools are not known now: %s", vfctl_ctx_error(ctx));
+	log_warn(ctx, "its GUIDs and MACs from pools are unknown now: %s", vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 	return true;
 }
@@ -184,13 +186,13 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 	struct vfctl_vf_attrs *a = &out->attrs;
 	bool asked = a->mask & VFCTL_ATTR_PORT_GUID;
 	const struct vfctl_mac *mac = a->mask & VFCTL_ATTR_MAC ? &a->mac : NULL;
-	/* All ones is what ib-sriov-cni and mlx4 write to mean none. */
+	/* ib-sriov-cni and mlx4 write all ones for "none". */
 	uint64_t own = vfctl_guid_fault(vf->attrs.port_guid) ? 0 : vf->attrs.port_guid;
 	const struct vfctl_id_pool *pool;
 	uint64_t guid = a->port_guid;
 	int r = find_pool(ctx, io->ids, VFCTL_ID_GUID, want->guid_pool, &pool);
 
-	/* A pool that derives from the MAC serves those that have one. */
+	/* A pool that derives from the MAC serves VFs with a MAC. */
 	if (r == 0 && pool && !want->guid_pool && pool->source == VFCTL_ID_SOURCE_MAC && !mac)
 		pool = NULL;
 	if (r == 0 && io->ids && (asked || pool))
@@ -203,8 +205,8 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 		return 0;
 	if (r == -ENODATA)
 		return ctx_fail(ctx, -ENODATA, "no GUID for VF %u: it has none%s, and none can be "
-			"derived; declare a guid-pool in host.yaml, or write guid: in the guest's "
-			"file", vf->index, own ? " of its own" : "");
+			"derived; declare a pool under guid-pools in host.yaml, or write guid: into the "
+			"file of the guest", vf->index, own ? " of its own" : "");
 	if (r < 0)
 		return r;
 	if (!asked || !(a->mask & VFCTL_ATTR_NODE_GUID))
@@ -212,7 +214,10 @@ static int give_guid(struct vfctl_ctx *ctx, struct identities *io,
 	a->port_guid = guid;
 	a->mask |= VFCTL_ATTR_GUIDS;
 	a->mask &= ~(uint32_t)VFCTL_ATTR_MAC;
-	/* A port that stays down is what is complained of most: follow the PF's unless told. */
+	/*
+	 * Most complaints concern ports that stay down: follow the PF's state unless the request
+	 * says otherwise.
+	 */
 	if (!(a->mask & VFCTL_ATTR_LINK_STATE))
 		a->link_state = VFCTL_LINK_STATE_AUTO;
 	a->mask |= VFCTL_ATTR_LINK_STATE;
@@ -265,10 +270,10 @@ int identities_give(struct vfctl_ctx *ctx, struct identities *identities,
 {
 	int r;
 
-	if (pf->class_code >> 16 != 0x02) /* no network card: no identity */
+	if (pf->class_code >> 16 != 0x02) /* not a network device: no identity */
 		return 0;
 	if (!pf->infiniband && (want->pkey || want->guid_pool))
-		return ctx_mistake(ctx, -EINVAL, "VF %u of %s is Ethernet: it has no GUID and no "
+		return ctx_usage_error(ctx, -EINVAL, "VF %u of %s is Ethernet: it has no GUID and no "
 			"P_Key", vf->index, vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	if (!pf->infiniband)
 		return give_mac(ctx, identities, want, pf, vf, device, io);
@@ -287,7 +292,7 @@ static void note_device(const char *device, uint64_t *used, unsigned *beyond)
 	if (n < 64)
 		*used |= UINT64_C(1) << n;
 	else if (n < 100000 && n >= *beyond)
-		*beyond = n + 1; /* reserve --count may have made more */
+		*beyond = n + 1; /* reserve --count may have created more */
 }
 
 int identities_new_device(struct vfctl_ctx *ctx, const struct identities *io, char ret[16])
@@ -358,7 +363,7 @@ int identities_give_pf(struct vfctl_ctx *ctx, struct identities *identities,
 			NULL, &ret_guids[i]) : ctx_oom(ctx);
 	}
 	if (r < 0)
-		return ctx_prefix(ctx, r, "GUIDs for %u VFs of %s (nothing is taken)", count,
+		return ctx_prefix(ctx, r, "GUIDs for %u VFs of %s (nothing is allocated)", count,
 			vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}));
 	return r;
 }
@@ -386,7 +391,7 @@ int identities_of_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct 
 	return r;
 }
 
-/* ---- what a domain has ---- */
+/* ---- the values of a domain ---- */
 
 static bool is_of(const struct vfctl_id *id, const struct vfctl_vf_attrs *vf)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The rules of pools, over whichever store keeps them. */
+/* The rules for pools, independent of the store. */
 #include "ids/ids.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static int read_lost(struct vfctl_ids *ids)
 	size_t n = 0;
 	int r = s->ops->lost ? s->ops->lost(s, &ids->lost, &ids->lost_count) : 0;
 
-	/* One whose PF has not been looked at is declared all the same. */
+	/* A value whose PF has not been read is declared nevertheless. */
 	for (size_t i = 0; i < ids->lost_count && r == 0; i++)
 		if (!vfctl_ids_pool(ids, ids->lost[i].kind, ids->lost[i].name))
 			ids->lost[n++] = ids->lost[i];
@@ -73,7 +73,7 @@ void vfctl_ids_close(struct vfctl_ids *ids)
 	free(ids);
 }
 
-/* ---- what is declared ---- */
+/* ---- declared pools ---- */
 
 const struct vfctl_host_spec *vfctl_ids_spec(const struct vfctl_ids *ids)
 {
@@ -122,7 +122,7 @@ int vfctl_ids_find(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t valu
 	return ids->store->ops->find(ids->store, kind, value, ret_id);
 }
 
-/* ---- several changes as one ---- */
+/* ---- combined changes ---- */
 
 int vfctl_ids_begin(struct vfctl_ids *ids)
 {
@@ -132,7 +132,7 @@ int vfctl_ids_begin(struct vfctl_ids *ids)
 	return 0;
 }
 
-/* For vfctl_ids_end(): a value that somebody has from now on. */
+/* For vfctl_ids_end(): remember a value that got an owner. */
 static int remember_ids(struct vfctl_ids *ids, const struct vfctl_id *id)
 {
 	if (!ids->grouped)
@@ -145,7 +145,7 @@ static int remember_ids(struct vfctl_ids *ids, const struct vfctl_id *id)
 
 static void give_back(struct vfctl_ids *ids)
 {
-	_free_ char *words = steal(ids->ctx->error);
+	_free_ char *message = steal(ids->ctx->error);
 	struct id_store *s = ids->store;
 
 	while (ids->taken_count) {
@@ -154,12 +154,12 @@ static void give_back(struct vfctl_ids *ids)
 		if (s->ops->release(s, id->kind, id->value, NULL, 0) < 0) {
 			char text[VFCTL_ID_TEXT];
 
-			log_warn(ids->ctx, "%s could not be given back: %s; release it by hand",
+			log_warn(ids->ctx, "%s could not be released: %s; run: vfctl guid release",
 				vfctl_id_format(id->kind, id->value, text),
 				vfctl_ctx_error(ids->ctx));
 		}
 	}
-	ctx_fail(ids->ctx, 0, "%s", words ? words : "");
+	ctx_fail(ids->ctx, 0, "%s", message ? message : "");
 }
 
 int vfctl_ids_end(struct vfctl_ids *ids, bool keep)
@@ -178,8 +178,8 @@ int vfctl_ids_end(struct vfctl_ids *ids, bool keep)
 static int check_pool(struct vfctl_ids *ids, const struct vfctl_id_pool *pool)
 {
 	if (pool->source == VFCTL_ID_SOURCE_HOST && !pool->range_count)
-		return ctx_fail(ids->ctx, -ENODATA, "pool %s derives from the GUID of PF %s, "
-			"which is not known: is the PF there, and InfiniBand?", pool->name,
+		return ctx_fail(ids->ctx, -ENODATA, "pool %s derives its values from the GUID of PF %s, "
+			"which is unknown; the PF must exist and be InfiniBand", pool->name,
 			ids->spec->pool_pfs[pool - ids->spec->pools]);
 	return 0;
 }
@@ -192,8 +192,8 @@ static int derive(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 	uint64_t value;
 
 	if (!mac)
-		return ctx_fail(ids->ctx, -EINVAL, "pool %s derives its values from the VF's MAC, "
-			"and none is given; set the VF's MAC first", pool->name);
+		return ctx_fail(ids->ctx, -EINVAL, "pool %s derives its values from the MAC of the VF, "
+			"which is not stated; set the MAC first", pool->name);
 	value = vfctl_guid_from_mac(mac);
 	fault = vfctl_guid_fault(value);
 	if (fault)
@@ -229,7 +229,7 @@ static int claim_ids(struct vfctl_ids *ids, struct vfctl_id *io)
 	holder.value = 0;
 	r = s->ops->claim(s, io, &holder);
 
-	/* Without a holder the store has said itself what is wrong. */
+	/* Without a holder the store has already set the message. */
 	if (r == -EEXIST && holder.value)
 		return ids_fail_held(ids, &holder);
 	return r < 0 || had ? r : remember_ids(ids, io);
@@ -244,7 +244,7 @@ int vfctl_ids_may_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t
 	int r = ids->store->ops->find(ids->store, kind, value, &holder);
 
 	if (r < 0)
-		return ctx_forgive(ids->ctx, r, -ENOENT);
+		return ctx_ignore_error(ids->ctx, r, -ENOENT);
 	return value_ask_row(&holder, &claim, now_of(ids)) &
 		(VALUE_FREE | VALUE_OWN | VALUE_RESERVE) ? 0 : ids_fail_held(ids, &holder);
 }
@@ -275,7 +275,7 @@ int vfctl_ids_take(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 		id.value = had.value;
 		r = claim_ids(ids, &id);
 	}
-	/* Meanwhile somebody else may have got what rested here. */
+	/* Meanwhile the value may have left its cooldown for another owner. */
 	if (!again || r == -EEXIST) {
 		r = check_pool(ids, pool);
 		if (r == 0 && pool->source == VFCTL_ID_SOURCE_MAC)
@@ -304,7 +304,7 @@ int vfctl_ids_propose(struct vfctl_ids *ids, const struct vfctl_id_pool *pool,
 		return r;
 	if (r == 0 && (had.state == VFCTL_ID_LEASED || str_eq(had.pool, pool->name))) {
 		*ret_value = had.value;
-		/* Meanwhile somebody else may have got what rested here. */
+		/* Meanwhile the value may have left its cooldown for another owner. */
 		r = vfctl_ids_may_claim(ids, pool->kind, had.value, owner);
 		if (r != -EEXIST)
 			return r;
@@ -338,7 +338,7 @@ int vfctl_ids_claim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t val
 	return r;
 }
 
-/* ---- give back ---- */
+/* ---- release ---- */
 
 static const struct vfctl_id_pool *pool_named(const struct vfctl_ids *ids,
 	const struct vfctl_id *id)
@@ -352,8 +352,8 @@ static int fail_not_yours(struct vfctl_ids *ids, const struct vfctl_id *id)
 
 	return ctx_fail(ids->ctx, -EPERM, "%s %s is %s %s",
 		id->kind == VFCTL_ID_GUID ? "GUID" : "MAC", vfctl_id_format(id->kind, id->value, text),
-		id->state == VFCTL_ID_BLOCK ? "set aside for" : "leased to",
-		id_owner_words(&id->owner, who));
+		id->state == VFCTL_ID_BLOCK ? "reserved for" : "leased to",
+		id_owner_text(&id->owner, who));
 }
 
 int vfctl_ids_release(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t value,
@@ -371,7 +371,7 @@ int vfctl_ids_release(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t v
 	pool = pool_named(ids, &id);
 	if (pool && !unused)
 		rest = pool->rest_s;
-	/* Of one that host.yaml declares no more, the rest it had. */
+	/* If host.yaml no longer declares the pool, use its former cooldown. */
 	else if (!unused && id.pool[0] && s->ops->rest(s, id.pool, &rest) == -ENOENT)
 		rest = ID_REST_S;
 	now = now_of(ids);
@@ -406,7 +406,7 @@ struct vfctl_id_cursor {
 	struct vfctl_ids *ids;
 	struct vfctl_id_filter filter;
 	enum vfctl_id_kind kind;
-	bool begun; /* something of this kind was read: page[count - 1] was the last */
+	bool begun; /* a value of this kind was read: page[count - 1] was the last one */
 	size_t count, next;
 	struct vfctl_id page[PAGE];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Take in what a text says: first look at all of it, then change all or nothing. */
+/* Import the values of a text: check all of it first, then change everything or nothing. */
 #include "ids/import.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static int compare_rows(const void *left, const void *right)
 		return (int)a->kind - (int)b->kind;
 	if (a->value != b->value)
 		return a->value < b->value ? -1 : 1;
-	return (int)a->state - (int)b->state; /* the one that says most comes first */
+	return (int)a->state - (int)b->state; /* the row with the most information comes first */
 }
 
 static int keep_changed(struct work *w, const struct vfctl_id *id)
@@ -49,7 +49,10 @@ static int keep_changed(struct work *w, const struct vfctl_id *id)
 	return 0;
 }
 
-/* What vfctl_ids_claim() would say, without trying: the store may be open to look only. */
+/*
+ * The result that vfctl_ids_claim() would have, without claiming: the store may be open only for
+ * reading.
+ */
 static int check_claim(struct work *w, const struct vfctl_id *row,
 	const struct vfctl_id *has)
 {
@@ -64,8 +67,8 @@ static int check_claim(struct work *w, const struct vfctl_id *row,
 	if (r < 0 && r != -ENOENT)
 		return r;
 	if (r == 0 && other.state == VFCTL_ID_LEASED && other.value != row->value)
-		return ctx_fail(w->ids->ctx, -EEXIST, "%s has %s already; release that first",
-			id_owner_words(&row->owner, who),
+		return ctx_fail(w->ids->ctx, -EEXIST, "%s already has %s; release that first",
+			id_owner_text(&row->owner, who),
 			vfctl_id_format(other.kind, other.value, text));
 	return 0;
 }
@@ -93,7 +96,7 @@ static int restore_imported(struct work *w, const struct vfctl_id *row)
 	return keep_changed(w, w->dry_run ? row : &has);
 }
 
-/* 1, or 0 when it is known already. */
+/* 1, or 0 if it is already known. */
 static int quarantine_imported(struct work *w, struct vfctl_id *id)
 {
 	struct vfctl_id has;
@@ -128,7 +131,7 @@ static int set_apart(struct work *w, const struct vfctl_id *row)
 	return keep_changed(w, &id);
 }
 
-/* Rows of one value lie side by side, what says most first. */
+/* Rows of one value are adjacent, the one with the most information first. */
 static int check_rows(struct work *w)
 {
 	const struct id_rows *rows = &w->rows;
@@ -154,7 +157,7 @@ static int apply(struct work *w)
 		const struct vfctl_id *row = &rows->v[i];
 
 		if (i && row->kind == row[-1].kind && row->value == row[-1].value)
-			continue; /* tools name a port's GUID often */
+			continue; /* tools often name a port's GUID several times */
 		w->import.found++;
 		r = row->state == VFCTL_ID_LEASED ? restore_imported(w, row) : set_apart(w, row);
 	}

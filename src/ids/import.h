@@ -5,16 +5,16 @@
 #include "base/ctx.h"
 #include "core/identity.h"
 
-/* A fleet of a million identities; as JSON that are about 200 MiB. */
+/* A fleet of a million identities; as JSON they are about 200 MiB. */
 #define ID_IMPORT_ROWS_MAX 1000000
 
 /*
- * What a text says, value by value in its order. state LEASED: the row names an owner;
- * QUARANTINED: the row says so (with its note); RESTING: only a value, nobody's.
+ * The values of a text, in the order of the text. state LEASED: the row names an owner;
+ * QUARANTINED: the row is marked so (with its note); RESTING: only a value, without an owner.
  */
 struct id_rows {
 	struct vfctl_id *v;
-	size_t *lines; /* or for JSON the number of the row, from 1 */
+	size_t *lines; /* for each value its line or, for JSON, the number of its row, from 1 */
 	size_t count;
 	const char *unit; /* "line" or "row" */
 };

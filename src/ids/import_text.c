@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Identities out of a text: our own export, or whatever a tool of the fabric prints. */
+/* Read identities from a text: a vfctl export, or the output of any InfiniBand tool. */
 #include <ctype.h>
 #include <errno.h>
 
@@ -8,7 +8,7 @@
 #include "base/parse.h"
 #include "ids/import.h"
 
-/* Columns of our export that matter here; a file may have others, in any order. */
+/* The columns of an export that matter here; a file may have others, in any order. */
 enum { KIND, VALUE, STATE, HOST, DOMAIN_UUID, DOMAIN_NAME, DEVICE, PKEY, NOTE, COLUMNS };
 static const char *const column_names[COLUMNS] = {"kind", "value", "state", "host",
 	"domain_uuid", "domain_name", "device", "pkey", "note"};
@@ -47,10 +47,10 @@ static struct vfctl_id *new_row(struct reading *in, size_t line)
 }
 
 static int fail_row(struct reading *in, size_t line, const char *column, const char *value,
-	const char *words)
+	const char *message)
 {
-	return ctx_mistake(in->ctx, -EINVAL, "%s: %s %zu: %s '%.64s' %s", in->file,
-		in->rows->unit, line, column, value, words);
+	return ctx_usage_error(in->ctx, -EINVAL, "%s: %s %zu: %s '%.64s' %s", in->file,
+		in->rows->unit, line, column, value, message);
 }
 
 /* ---- a row with names ---- */
@@ -66,7 +66,7 @@ static int read_value(struct reading *in, size_t line, const char *kind, const c
 	if (kind && str_eq(kind, "mac")) {
 		id->kind = VFCTL_ID_MAC;
 		if (vfctl_mac_parse(text, &mac) < 0)
-			return fail_row(in, line, "value", text, "is no MAC");
+			return fail_row(in, line, "value", text, "is not a MAC");
 		for (size_t i = 0; i < sizeof(mac.byte); i++)
 			id->value = id->value << 8 | mac.byte[i];
 	} else if (vfctl_guid_parse(text, &id->value) < 0) {
@@ -81,7 +81,7 @@ static int read_pkey(struct reading *in, size_t line, const char *text, struct v
 	if (!text || !text[0])
 		return 0;
 	return vfctl_pkey_parse(text, &id->pkey) < 0
-		? fail_row(in, line, "pkey", text, "is no P_Key") : 0;
+		? fail_row(in, line, "pkey", text, "is not a P_Key") : 0;
 }
 
 static int keep_text(struct reading *in, size_t line, const char *column, const char *text,
@@ -94,13 +94,13 @@ static int keep_text(struct reading *in, size_t line, const char *column, const 
 		: fail_row(in, line, column, text, "is too long");
 }
 
-/* A lease without an owner is none, and one without a device would be nobody's. */
+/* A lease needs an owner and a device. */
 static int check_owner(struct reading *in, size_t line, const struct vfctl_id *id)
 {
 	const struct vfctl_id_owner *o = &id->owner;
 
 	if (o->domain_uuid[0] && !uuid_valid(o->domain_uuid))
-		return fail_row(in, line, "domain_uuid", o->domain_uuid, "is no UUID");
+		return fail_row(in, line, "domain_uuid", o->domain_uuid, "is not a UUID");
 	if (!o->domain_uuid[0] && !o->host[0])
 		return fail_row(in, line, "state", "leased", "needs a domain_uuid or a host");
 	if (!o->device[0])
@@ -124,7 +124,7 @@ static int read_named(void *data, size_t line, const char *const *t)
 		id.state = VFCTL_ID_QUARANTINED;
 	else if (r == 0 && t[STATE] && t[STATE][0] && !str_eq(t[STATE], "block") &&
 		!str_eq(t[STATE], "resting"))
-		r = fail_row(in, line, "state", t[STATE], "is none of ours");
+		r = fail_row(in, line, "state", t[STATE], "is not a column of vfctl");
 	if (r == 0)
 		r = read_pkey(in, line, t[PKEY], &id);
 	if (r == 0)
@@ -141,7 +141,7 @@ static int read_named(void *data, size_t line, const char *const *t)
 		r = keep_text(in, line, "note", t[NOTE], id.note, sizeof(id.note));
 	if (r == 0 && id.state == VFCTL_ID_LEASED)
 		r = check_owner(in, line, &id);
-	/* What rested or was set aside elsewhere means nothing here. */
+	/* Cooldowns and reserves of another store do not apply here. */
 	if (r < 0 || (id.state == VFCTL_ID_RESTING && t[STATE] && t[STATE][0]))
 		return r;
 	row = new_row(in, line);
@@ -154,8 +154,8 @@ static int read_named(void *data, size_t line, const char *const *t)
 /* ---- CSV (RFC 4180, one line a row) ---- */
 
 /*
- * Take the fields of a line apart, in place: how many, or -1 when a quote does not end or
- * there are too many.
+ * Split a line into its fields, in place: their number, or -1 if a quote is not closed or there are
+ * too many.
  */
 static int split_import_text(char *line, char **fields, int max)
 {
@@ -189,7 +189,7 @@ static int split_import_text(char *line, char **fields, int max)
 	}
 }
 
-/* guid export puts a quote before what a spreadsheet would take for a formula. */
+/* guid export puts a quote before a field that a spreadsheet would read as a formula. */
 static const char *undo_quote(const char *field)
 {
 	return field[0] == '\'' && field[1] && strchr("=+-@\t\r", field[1]) ? field + 1 : field;
@@ -201,7 +201,7 @@ static int read_csv_row(struct reading *in, size_t line, char *const *fields, in
 	const char *values[COLUMNS];
 
 	if (count != columns)
-		return ctx_mistake(in->ctx, -EINVAL, "%s: line %zu has %d fields, the first has %d",
+		return ctx_usage_error(in->ctx, -EINVAL, "%s: line %zu has %d fields, the first has %d",
 			in->file, line, count, columns);
 	for (int i = 0; i < COLUMNS; i++)
 		values[i] = where[i] < 0 ? NULL : undo_quote(fields[where[i]]);
@@ -216,7 +216,7 @@ static int read_head(struct reading *in, char *const *fields, int count, int *wh
 			if (str_eq(fields[k], column_names[i]))
 				where[i] = k;
 	}
-	return where[VALUE] >= 0 ? 0 : ctx_mistake(in->ctx, -EINVAL,
+	return where[VALUE] >= 0 ? 0 : ctx_usage_error(in->ctx, -EINVAL,
 		"%s: line 1 names no column 'value'", in->file);
 }
 
@@ -234,8 +234,8 @@ static int read_csv(struct reading *in, char *text)
 			continue;
 		n = split_import_text(line, fields, CSV_COLUMNS_MAX);
 		if (n < 0)
-			return ctx_mistake(in->ctx, -EINVAL, "%s: line %zu is not CSV: a quote does "
-				"not end, or it has more than %d fields", in->file, number,
+			return ctx_usage_error(in->ctx, -EINVAL, "%s: line %zu is not CSV: a quote is "
+				"not closed, or it has more than %d fields", in->file, number,
 				CSV_COLUMNS_MAX);
 		if (!columns) {
 			columns = n;
@@ -247,9 +247,9 @@ static int read_csv(struct reading *in, char *text)
 	return r;
 }
 
-/* ---- anything else ---- */
+/* ---- other texts ---- */
 
-/* "0x" and exactly sixteen hex digits, a word of its own. */
+/* Whether "0x" and exactly sixteen hex digits are here, as a separate word. */
 static bool guid_at(const char *text, const char *p)
 {
 	if (p > text && isalnum((unsigned char)p[-1]))
@@ -282,8 +282,8 @@ static int read_any(struct reading *in, const char *text)
 		row->kind = VFCTL_ID_GUID;
 	}
 	if (!in->rows->count)
-		return ctx_mistake(in->ctx, -EINVAL, "%s: it holds no GUID (0x and sixteen hex "
-			"digits), and is no export of ours", in->file);
+		return ctx_usage_error(in->ctx, -EINVAL, "%s: it contains no GUID (0x and sixteen hex "
+			"digits), and is not an export of vfctl", in->file);
 	return 0;
 }
 
@@ -320,7 +320,7 @@ int id_import_parse(struct vfctl_ctx *ctx, const char *file, const char *text, s
 		return ctx_fail(ctx, -E2BIG, "%s: it has more than %u bytes; is it the right "
 			"file?", file, VFCTL_ID_IMPORT_MAX);
 	if (memchr(text, '\0', len))
-		return ctx_fail(ctx, -EILSEQ, "%s: it is no text", file);
+		return ctx_fail(ctx, -EILSEQ, "%s: it is not text", file);
 	copy = strndup(text, len);
 	if (!copy)
 		return ctx_oom(ctx);

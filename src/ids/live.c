@@ -13,7 +13,7 @@ void live_values_clear(struct live_values *live)
 	*live = (struct live_values){0};
 }
 
-/* Zero is no value: it was never set. */
+/* Zero is not a value: it means that none was set. */
 static int add_live(struct vfctl_ctx *ctx, struct live_values *live, struct live_value row)
 {
 	if (!row.value)
@@ -93,7 +93,7 @@ void live_drop_vfs_of(struct live_values *io, const struct vfctl_bdf *pf)
 	io->count = n;
 }
 
-/* ---- straight from the kernel ---- */
+/* ---- reading from the kernel ---- */
 
 static int add_vfs(struct vfctl_ctx *ctx, struct live_values *live,
 	const struct nl_link *link, struct live_value row)
@@ -123,7 +123,7 @@ static int add_link(struct vfctl_ctx *ctx, struct live_values *live,
 		return 0;
 	r = host_try_link_name(ctx, &address, "/sys/class/net/%s/device", link->name);
 	if (r < 0 || vfctl_bdf_parse(address, &row.pf) < 0)
-		return r == -ENOMEM ? ctx_oom(ctx) : 0; /* gone meanwhile, or no PCI device */
+		return r == -ENOMEM ? ctx_oom(ctx) : 0; /* removed meanwhile, or not a PCI device */
 	snprintf(row.name, sizeof(row.name), "%s", link->name);
 	if (link->address_len == 6)
 		row.value = mac_number(&(const struct vfctl_mac){{link->address[0],

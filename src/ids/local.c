@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A look at identities without pools: the host's own store alone. The hook has no time for a
+ * Access to identities without pools, only in the host's own store. The hook has no time for a
  * fleet and must work without one, and `set` needs no pool.
  */
 #include <errno.h>
@@ -11,13 +11,13 @@
 #include "ids/live.h"
 #include "ids/store.h"
 
-/* 1 the store knows the value; 0 it does not. */
+/* 1: the store has the value; 0: it has not. */
 static int look_up(struct id_store *store, enum vfctl_id_kind kind, uint64_t value,
 	struct vfctl_id *ret)
 {
 	int r = store->ops->find(store, kind, value, ret);
 
-	return r == 0 ? 1 : ctx_forgive(store->ctx, r, -ENOENT);
+	return r == 0 ? 1 : ctx_ignore_error(store->ctx, r, -ENOENT);
 }
 
 int identity_find_of(struct id_store *store, const char *domain_uuid, enum vfctl_id_kind kind,
@@ -37,7 +37,7 @@ static int fail_held(struct vfctl_ctx *ctx, const struct vfctl_id *row)
 	return value_fail(ctx, &claim, &answer, 0);
 }
 
-/* What rests must not go to another while this guest runs with it. */
+/* A value in its cooldown must not go to another owner while this guest uses it. */
 int identities_note_start(struct vfctl_ctx *ctx, const char *domain_uuid,
 	const char *domain_name, const struct vfctl_lease_vf *vf)
 {
@@ -56,7 +56,7 @@ int identities_note_start(struct vfctl_ctx *ctx, const char *domain_uuid,
 	str_copy(id.owner.domain_name, sizeof(id.owner.domain_name), domain_name);
 	vfctl_bdf_format(&vf->bdf, id.owner.device);
 	r = store->ops->claim(store, &id, &holder);
-	/* Without a holder the store has said itself what is wrong. */
+	/* Without a holder the store has already set the message. */
 	return r == -EEXIST && holder.value ? fail_held(ctx, &holder) : r;
 }
 
@@ -79,7 +79,9 @@ int identities_are_of(struct vfctl_ctx *ctx, const char *domain_uuid,
 	return r;
 }
 
-/* By identities_note_start(): what somebody reserved for the domain is called otherwise, and stays. */
+/*
+ * Recorded by identities_note_start(): a reservation for the domain has another name, and is kept.
+ */
 static bool is_noted(const struct vfctl_id_owner *owner)
 {
 	struct vfctl_bdf bdf;
@@ -87,7 +89,7 @@ static bool is_noted(const struct vfctl_id_owner *owner)
 	return vfctl_bdf_parse(owner->device, &bdf) == 0;
 }
 
-/* As its pool says, whether host.yaml is there or not. */
+/* Use the pool's cooldown, whether host.yaml exists or not. */
 static int64_t end_of_rest(struct id_store *store, const struct vfctl_id *id)
 {
 	uint32_t rest = ID_REST_S;
@@ -124,7 +126,7 @@ int identities_forget(struct vfctl_ctx *ctx, const char *domain_uuid, bool used)
 	int n = ARRAY_SIZE(ids), r = id_store_open(ctx, true, &store);
 	uint64_t last = 0;
 
-	/* What is reserved for it besides may be more than a page. */
+	/* The domain may also have reservations, so there may be more than one page. */
 	for (bool more = false; r == 0 && n == ARRAY_SIZE(ids); more = true) {
 		n = store->ops->page(store, &filter, VFCTL_ID_GUID, more ? &last : NULL, ids,
 			ARRAY_SIZE(ids));

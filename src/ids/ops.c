@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Values as an operation has them: "mac 02:00:00:00:00:01 vf0, guid 0011:2233:4455:6677 vf1 0x8001
- * for NAME" -> the domain's (or the host's), or nobody's. "quarantined" at a value's end: it may come from
- * there. Recovery knows no pools: it looks at the host's own store.
+ * Values in the form of an operation: "mac 02:00:00:00:00:01 vf0, guid 0011:2233:4455:6677 vf1
+ * 0x8001 for NAME" -> owned by the domain (or the host), or without an owner. "quarantined" after a
+ * value permits to claim it from quarantine. Recovery has no pools: it reads the host's own store.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void put_value(struct buf *out, const struct vfctl_id *id)
 		vfctl_id_format(id->kind, id->value, text));
 }
 
-/* What claims it: with its device, and the P_Key that goes with it. */
+/* Append a value with its device and its P_Key, as needed to claim it. */
 static void put_claim(struct buf *out, const struct vfctl_id *id)
 {
 	put_value(out, id);
@@ -92,7 +92,7 @@ static int read_values(struct vfctl_ctx *ctx, const char *text, struct values *r
 			return ctx_oom(ctx);
 		id = &ret->v[ret->count++];
 		if (!read_value(at, at + len < end ? len : (size_t)(end - at), id))
-			return ctx_fail(ctx, -EBADMSG, "'%s' are no MACs and GUIDs", text);
+			return ctx_fail(ctx, -EBADMSG, "'%s' are not MACs and GUIDs", text);
 		if (name)
 			str_copy(id->owner.domain_name, sizeof(id->owner.domain_name),
 				name + strlen(FOR));
@@ -101,14 +101,14 @@ static int read_values(struct vfctl_ctx *ctx, const char *text, struct values *r
 	return 0;
 }
 
-/* ---- whose they are ---- */
+/* ---- owners ---- */
 
 static const char *owner_of(const struct op *op)
 {
 	return str_eq(op->target, IDENTITY_HOST) ? "" : op->target;
 }
 
-/* Those of @text, without those of @but, that are leased to the owner now. */
+/* The values of @text, except those of @but, that are leased to the owner now. */
 static int held_of(struct vfctl_ctx *ctx, const struct op *op, const char *text, const char *but,
 	struct values *ret)
 {
@@ -150,9 +150,12 @@ static int say_held(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r;
 }
 
-/* ---- nobody's again ---- */
+/* ---- released values ---- */
 
-/* By whoever has the pools, and the fleet with them; else here, and the fleet is told by a sync. */
+/*
+ * Release the values through the pools, and so in the fleet; without pools in the local store, from
+ * which a sync reports it to the fleet.
+ */
 static int release_here(struct vfctl_ctx *ctx, const struct values *held, bool used)
 {
 	_cleanup_(id_store_closep) struct id_store *store = NULL;
@@ -181,7 +184,7 @@ static int release_all(struct vfctl_ctx *ctx, const struct values *held, bool us
 	return r < 0 ? r : end;
 }
 
-/* They were on a device, so they rest before the pool gives them again. */
+/* They were on a device, so they have a cooldown before the pool allocates them again. */
 static int unclaim(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_cleanup_(values_clear) struct values held = {0};
@@ -190,7 +193,7 @@ static int unclaim(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 ? r : release_all(ctx, &held, true);
 }
 
-/* Never written to a device, so nothing need rest. */
+/* They were never written to a device, so they need no cooldown. */
 static int take_back_claim(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_cleanup_(values_clear) struct values held = {0};
@@ -199,9 +202,9 @@ static int take_back_claim(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 ? r : release_all(ctx, &held, false);
 }
 
-/* ---- the owner's ---- */
+/* ---- claiming ---- */
 
-/* One that its owner has already is not written again. */
+/* A value that its owner already has is not written again. */
 static int claim_one(struct vfctl_ctx *ctx, struct vfctl_id *id)
 {
 	struct vfctl_id now;
@@ -218,14 +221,14 @@ static int claim_one(struct vfctl_ctx *ctx, struct vfctl_id *id)
 	return vfctl_ids_claim(ctx->ids, id->kind, id->value, &id->owner, id->pkey, &now);
 }
 
-/* All or none: one commit, however many VFs there are. */
+/* All or none, in one commit, however many VFs there are. */
 static int claim_identities(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_cleanup_(values_clear) struct values values = {0};
 	int r = read_values(ctx, op->want, &values), end;
 
 	if (r == 0 && !ctx->ids)
-		r = ctx_fail(ctx, -ENOTCONN, "the pools of %s are not at hand", op->want);
+		r = ctx_fail(ctx, -ENOTCONN, "the pools of %s are not open", op->want);
 	if (r == 0)
 		r = vfctl_ids_begin(ctx->ids);
 	if (r < 0)
@@ -238,37 +241,37 @@ static int claim_identities(struct vfctl_ctx *ctx, const struct op *op)
 		r = claim_one(ctx, &values.v[i]);
 	}
 	end = vfctl_ids_end(ctx->ids, r == 0);
-	/* Between planning and this another vfctl may have had the same thought. */
+	/* Another vfctl may have claimed it since it was planned. */
 	if (r == -EEXIST)
-		return ctx_append(ctx, -EAGAIN, " (since this was planned: do it again)");
+		return ctx_append(ctx, -EAGAIN, " (since this was planned; repeat the command)");
 	return r < 0 ? r : end;
 }
 
 /*
- * The steps behind it say whether the change is done: a value that somebody released since is
- * no reason to take back a guest that is whole.
+ * The later steps show whether the change is done: a value that was released since must not cause
+ * the roll-back of a complete guest.
  */
 static bool same_claim(const char *text, const char *observed)
 {
 	return true;
 }
 
-/* They stay with a lease that stays. */
+/* They are kept with a lease that is kept. */
 OP_ONE_BY_ONE(claim, say_held, claim_identities, take_back_claim)
 const struct op_type op_claim = {.name = "claim", OP_CALLS(claim), .nature = OP_HOLDS,
 	.may_be_stale = true, .same = same_claim};
-/* Nobody else gets what a VF still has that could not be returned. */
+/* A value that a VF still has, because it could not be restored, is not given to another owner. */
 OP_ONE_BY_ONE(unclaim, say_held, unclaim, NULL)
 const struct op_type op_unclaim = {.name = "unclaim", OP_CALLS(unclaim), .nature = OP_COMMIT,
 	.after_all = true};
 
 /* ---- steps ---- */
 
-#define NAMED_MAX 4 /* more values than this are told by the first and the last */
+#define NAMED_MAX 4 /* of more values than this, only the first and the last are named */
 
 static char *describe(const struct identities *io)
 {
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 	char text[VFCTL_ID_TEXT], last[VFCTL_ID_TEXT];
 
 	if (io->count > NAMED_MAX)
@@ -277,10 +280,10 @@ static char *describe(const struct identities *io)
 			vfctl_id_format(io->given[io->count - 1].kind,
 				io->given[io->count - 1].value, last));
 	for (size_t i = 0; i < io->count; i++)
-		buf_printf(&words, "%s%s%s%s", i ? ", " : "",
+		buf_printf(&message, "%s%s%s%s", i ? ", " : "",
 			vfctl_id_format(io->given[i].kind, io->given[i].value, text),
 			io->given[i].pool[0] ? " of pool " : "", io->given[i].pool);
-	return words.data ? buf_steal(&words) : NULL;
+	return message.data ? buf_steal(&message) : NULL;
 }
 
 static void add_op(const struct identities *io, struct steps *steps, const struct op_type *type)
@@ -305,7 +308,7 @@ static void add_op(const struct identities *io, struct steps *steps, const struc
 		step_op(steps, type, values.data, had.data, "%s", owner[0] ? owner : IDENTITY_HOST);
 }
 
-/* The step is added; what it needs goes with the change. */
+/* Add the step, and pass the pools that it needs to the change. */
 static int hand_over(struct identities *io, struct vfctl_change *change)
 {
 	change->ids = io->ids;
@@ -316,16 +319,16 @@ static int hand_over(struct identities *io, struct vfctl_change *change)
 
 int identities_add_step(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_change *change)
 {
-	_free_ char *words = describe(io);
+	_free_ char *message = describe(io);
 
 	if (!io->count)
 		return 0;
-	if (!words)
+	if (!message)
 		return ctx_oom(ctx);
 	if (io->owner.domain_uuid[0])
-		step_begin(&change->steps, "domain %s gets %s", io->owner.domain_name, words);
+		step_begin(&change->steps, "domain %s gets %s", io->owner.domain_name, message);
 	else
-		step_begin(&change->steps, "note as the VFs' own: %s", words);
+		step_begin(&change->steps, "record as the VFs' own: %s", message);
 	add_op(io, &change->steps, &op_claim);
 	return hand_over(io, change);
 }
@@ -333,13 +336,13 @@ int identities_add_step(struct vfctl_ctx *ctx, struct identities *io, struct vfc
 int identities_add_return_step(struct vfctl_ctx *ctx, struct identities *io,
 	struct vfctl_change *change)
 {
-	_free_ char *words = describe(io);
+	_free_ char *message = describe(io);
 
 	if (!io->count)
 		return 0;
-	if (!words)
+	if (!message)
 		return ctx_oom(ctx);
-	step_begin(&change->steps, "give back %s", words);
+	step_begin(&change->steps, "give back %s", message);
 	add_op(io, &change->steps, &op_unclaim);
 	return hand_over(io, change);
 }

@@ -5,14 +5,14 @@
 #include "base/op.h"
 
 /*
- * A domain's target is its UUID. What is observed are the values that it has.
+ * The target is the UUID of a domain. The observed state is the list of its values.
  *
- * op_claim         domain  MACs and GUIDs of pools; before: those of them that it had already
- * op_unclaim       domain  the same, given back: the end of the domain or of the VF's stay
+ * op_claim         domain  MACs and GUIDs of pools; before: those that it already had
+ * op_unclaim       domain  the same, released: the end of the domain or of the VF's stay
  */
 extern const struct op_type op_claim, op_unclaim;
 
-/* Target of op_claim for the VFs that are the host's own. */
+/* Target of op_claim for the host's own VFs. */
 #define IDENTITY_HOST "host"
 
 #endif

@@ -41,7 +41,7 @@ bool id_same_owner(const struct vfctl_id_owner *a, const struct vfctl_id_owner *
 		(a->domain_uuid[0] || str_eq(a->host, b->host));
 }
 
-char *id_owner_words(const struct vfctl_id_owner *o, char buf[ID_OWNER_WORDS])
+char *id_owner_text(const struct vfctl_id_owner *o, char buf[ID_OWNER_WORDS])
 {
 	bool domain = o->domain_uuid[0];
 
@@ -58,7 +58,7 @@ char *id_owner_words(const struct vfctl_id_owner *o, char buf[ID_OWNER_WORDS])
 
 /* ---- the store ---- */
 
-/* "0000:3b:00.0/3": the VF itself, as create takes one for it. */
+/* "0000:3b:00.0/3": the owner is the VF itself, for which create allocated the value. */
 static bool is_of_vf(const struct vfctl_id_owner *owner, const struct value_claim *c)
 {
 	char own[VFCTL_BDF_TEXT + 16];
@@ -90,12 +90,12 @@ enum value_verdict value_ask_row(const struct vfctl_id *row, const struct value_
 	switch (row->state) {
 	case VFCTL_ID_LEASED:
 		return own ? VALUE_OWN : VALUE_TAKEN;
-	case VFCTL_ID_RESTING: /* .. and whose time is over though nobody took the note away */
+	case VFCTL_ID_RESTING: /* its cooldown is over, although the row was not removed */
 		return row->until <= now ? VALUE_FREE : own ? VALUE_OWN : VALUE_COOLING;
-	case VFCTL_ID_BLOCK: /* may be anybody's on the host for which it is set aside */
+	case VFCTL_ID_BLOCK: /* may belong to any owner on the host that reserved it */
 		return !claim->host || str_eq(row->owner.host, claim->host) ? VALUE_RESERVE
 									    : VALUE_TAKEN;
-	default: /* seen in its own definition */
+	default: /* found in its own definition */
 		return row->owner.domain_uuid[0] && claim->domain_uuid &&
 			str_eq(row->owner.domain_uuid, claim->domain_uuid) ? VALUE_OWN : VALUE_QUARANTINED;
 	}
@@ -108,7 +108,7 @@ static bool is_claimed_vf(const struct vfctl_lease_vf *vf, const struct value_cl
 	return c->pf && vf->index == c->vf && vfctl_bdf_compare(&vf->pf, c->pf) == 0;
 }
 
-/* Of the VF that is asked for it is nobody else's, if its domain asks. */
+/* Values of the claimed VF do not count as leased if its own domain claims them. */
 static enum value_verdict ask_leased(const struct vfctl_lease *l, const struct vfctl_lease_vf *vf,
 	const struct value_claim *c)
 {
@@ -134,9 +134,9 @@ static struct value_answer ask_leases(const struct vfctl_leases *leases,
 	return (struct value_answer){.verdict = VALUE_FREE};
 }
 
-/* ---- what is live ---- */
+/* ---- live values ---- */
 
-/* It loses that value by the same change: it gets another of that kind. */
+/* The VF loses that value in the same change: it gets another one of that kind. */
 static bool is_changing(const struct value_facts *f, const struct live_value *row)
 {
 	uint32_t bits = row->kind == VFCTL_ID_MAC ? VFCTL_ATTR_MAC : VFCTL_ATTR_GUIDS;
@@ -186,13 +186,13 @@ static int fail_live(struct vfctl_ctx *ctx, const struct value_claim *c, const c
 	const struct live_value *row)
 {
 	if (row->vf == LIVE_OF_PF)
-		return ctx_fail(ctx, -EEXIST, "%s is the PF %s's own; choose another", value,
+		return ctx_fail(ctx, -EEXIST, "%s is the value of PF %s itself; choose another", value,
 			row->name);
 	if (row->vf == LIVE_IN_DOMAIN)
 		return ctx_fail(ctx, -EEXIST, "%s is in the definition of domain %s; choose another",
 			value, row->name);
-	return ctx_fail(ctx, -EEXIST, "%s is on %s/%u already; choose another, or give that VF "
-		"another: vfctl set %s/%u %s=...", value, row->name, row->vf, row->name, row->vf,
+	return ctx_fail(ctx, -EEXIST, "VF %s/%u already has %s; choose another, or give that VF "
+		"another: vfctl set %s/%u %s=...", row->name, row->vf, value, row->name, row->vf,
 		c->kind == VFCTL_ID_MAC ? "mac" : "guid");
 }
 
@@ -201,16 +201,16 @@ static int fail_row(struct vfctl_ctx *ctx, const char *value, const struct vfctl
 {
 	char who[ID_OWNER_WORDS];
 
-	id_owner_words(&row->owner, who);
+	id_owner_text(&row->owner, who);
 	if (verdict == VALUE_QUARANTINED)
-		return ctx_fail(ctx, -EEXIST, "%s is quarantined%s%s; if nothing uses it any more: "
-			"vfctl guid release %s", value, row->note[0] ? ": " : "", row->note, value);
+		return ctx_fail(ctx, -EEXIST, "%s is quarantined%s%s; if nothing uses it now: vfctl "
+			"guid release %s", value, row->note[0] ? ": " : "", row->note, value);
 	if (verdict == VALUE_COOLING)
-		return ctx_fail(ctx, -EEXIST, "%s was last used by %s and rests for another "
-			"%" PRId64 " s, so that nobody takes the new owner for the old one; choose "
-			"another", value, who, row->until - now);
+		return ctx_fail(ctx, -EEXIST, "%s was last used by %s and stays in its cooldown for "
+			"another %" PRId64 " s, so that peers do not take the new owner for the old "
+			"one; choose another", value, who, row->until - now);
 	if (row->state == VFCTL_ID_BLOCK)
-		return ctx_fail(ctx, -EEXIST, "%s is set aside for host %s in pool %s; reserve it "
+		return ctx_fail(ctx, -EEXIST, "%s is in the reserve of host %s in pool %s; reserve it "
 			"there first: vfctl guid reserve %s", value, row->owner.host, row->pool,
 			value);
 	return ctx_fail(ctx, -EEXIST, "%s belongs to %s; choose another, or release it there "
@@ -230,7 +230,7 @@ int value_fail(struct vfctl_ctx *ctx, const struct value_claim *claim,
 	if (answer->verdict == VALUE_LEASED)
 		return ctx_fail(ctx, -EEXIST, "%s is leased to domain %s, for VF %s; choose another",
 			value, answer->lease->domain_name, TEXT(&answer->vf->bdf));
-	return ctx_fail(ctx, -EEXIST, "%s is the own %s of VF %s, which has it again when domain "
-		"%s ends; choose another", value, claim->kind == VFCTL_ID_MAC ? "MAC" : "GUID",
-		TEXT(&answer->vf->bdf), answer->lease->domain_name);
+	return ctx_fail(ctx, -EEXIST, "VF %s gets %s back as its own %s when domain %s ends; choose "
+		"another", TEXT(&answer->vf->bdf), value, claim->kind == VFCTL_ID_MAC ? "MAC" : "GUID",
+		answer->lease->domain_name);
 }

@@ -58,8 +58,9 @@ static int collect(struct vfctl_ids *ids, uint16_t pkey, struct members *m)
 }
 
 /*
- * opensm ends a name at '=', ',', ':' or a blank, and takes '#' for a comment; host.yaml
- * allows none of these. "Default" there is the partition 0x7fff: ours must not be that.
+ * opensm ends a name at '=', ',', ':' or a space, and treats '#' as the start of a comment;
+ * host.yaml allows none of these in names. opensm's "Default" is the partition 0x7fff, so
+ * partitions of vfctl must not have that name.
  */
 static void put_head(struct buf *text, const struct vfctl_host_spec *spec, uint16_t pkey)
 {

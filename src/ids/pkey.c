@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A P_Key as it is typed, or the partition of that name. */
+/* Read a P_Key as a person types it: a number, or the name of a partition. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -14,12 +14,12 @@ static int fail_partition(struct vfctl_ctx *ctx, const struct vfctl_host_spec *s
 	_buf_ struct buf known = {0};
 
 	if (!spec || !spec->partition_count)
-		return ctx_mistake(ctx, -ENOENT, "there is no partition '%s': host.yaml declares "
-			"none; write a P_Key as 0x0010:full, or declare it under partitions:",
+		return ctx_usage_error(ctx, -ENOENT, "partition '%s' not found: host.yaml declares "
+			"none; write a P_Key such as 0x0010:full, or declare it under partitions:",
 			text);
 	for (size_t i = 0; i < spec->partition_count; i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", spec->partitions[i].name);
-	return ctx_mistake(ctx, -ENOENT, "there is no partition '%s'; host.yaml has %s", text,
+	return ctx_usage_error(ctx, -ENOENT, "partition '%s' not found; host.yaml has %s", text,
 		known.failed ? "others" : known.data);
 }
 
@@ -29,10 +29,10 @@ static int fail_pkey(struct vfctl_ctx *ctx, const char *text)
 	unsigned long number = strtoul(text, &end, 16);
 
 	if (number > VFCTL_PKEY_FULL && number <= 0xffff && (!*end || *end == ':'))
-		return ctx_mistake(ctx, -EINVAL, "'%s' has the membership bit in it; write "
+		return ctx_usage_error(ctx, -EINVAL, "'%s' includes the membership bit; write "
 			"0x%04lx:full", text, number & (VFCTL_PKEY_FULL - 1));
-	return ctx_mistake(ctx, -EINVAL, "'%s' is no P_Key; write 0x0001 to 0x7fff, with :full or "
-		":limited behind it, or the name of a partition", text);
+	return ctx_usage_error(ctx, -EINVAL, "'%s' is not a P_Key; write 0x0001 to 0x7fff, with :full "
+		"or :limited behind it, or the name of a partition", text);
 }
 
 int vfctl_host_spec_pkey(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
@@ -46,7 +46,7 @@ int vfctl_host_spec_pkey(struct vfctl_ctx *ctx, const struct vfctl_host_spec *sp
 	if (isdigit((unsigned char)text[0]) && (text[1] | 0x20) == 'x')
 		return fail_pkey(ctx, text);
 	if (colon && !str_eq(colon, ":full") && !str_eq(colon, ":limited"))
-		return ctx_mistake(ctx, -EINVAL, "'%s': a membership is :full or :limited", text);
+		return ctx_usage_error(ctx, -EINVAL, "'%s': a membership is :full or :limited", text);
 	for (size_t i = 0; spec && i < spec->partition_count; i++) {
 		const struct vfctl_partition *p = &spec->partitions[i];
 

@@ -7,20 +7,20 @@
 #include "ids/store.h"
 
 static const unsigned accepted[] = {
-	[ROAD_GUEST] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE, /* which its claim takes */
+	[ROAD_GUEST] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE, /* the claim takes it from there */
 	[ROAD_ADOPT] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE | VALUE_QUARANTINED,
 	[ROAD_SET] = VALUE_FREE | VALUE_OWN,
-	/* Seen live while nobody had it, as on this VF: it is given to nobody else. */
+	/* Found live without an owner, probably on this VF: it is not given to another owner. */
 	[ROAD_START] = VALUE_FREE | VALUE_OWN | VALUE_RESERVE | VALUE_COOLING | VALUE_QUARANTINED,
 };
 
 struct check {
 	struct vfctl_ctx *ctx;
-	enum value_road road;
+	enum value_check road;
 	struct value_facts facts;
 	struct value_rows rows;
 	const char *domain_uuid;
-	struct vfctl_id row; /* of facts */
+	struct vfctl_id row; /* the row to which facts points */
 };
 
 static void close_check(struct check *c)
@@ -64,13 +64,13 @@ static int find_row(struct check *c, enum vfctl_id_kind kind, uint64_t value,
 {
 	int r = c->rows.find ? c->rows.find(&c->rows, kind, value, row) : -ENOENT;
 
-	/* In @c, as the facts are: they outlive the caller's variables. */
+	/* Stored in @c, because the facts outlive the caller's variables. */
 	c->row = r == 0 ? *row : (struct vfctl_id){0};
 	c->facts.row = r == 0 ? &c->row : NULL;
 	return r == -ENOENT ? 0 : r;
 }
 
-/* ---- may it have them? ---- */
+/* ---- checking values ---- */
 
 static int check_value(struct check *c, const struct vfctl_domain_vf *vf,
 	enum vfctl_id_kind kind, uint64_t value, bool *ret_note)
@@ -149,7 +149,7 @@ static bool has_values(const struct vfctl_domain_vf *vfs, size_t count)
 	return false;
 }
 
-int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value_facts *facts,
+int values_check(struct vfctl_ctx *ctx, enum value_check road, const struct value_facts *facts,
 	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count,
 	bool *ret_note)
 {
@@ -162,9 +162,9 @@ int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value
 	return r < 0 ? r : values_check_twins(ctx, vfs, count);
 }
 
-/* ---- values that no one chose ---- */
+/* ---- values that were not requested ---- */
 
-int values_check_guest(struct vfctl_ctx *ctx, enum value_road road,
+int values_check_guest(struct vfctl_ctx *ctx, enum value_check road,
 	const struct vfctl_snapshot *snapshot, const char *domain_uuid,
 	const struct vfctl_domain_vf *vfs, size_t count)
 {
@@ -213,7 +213,7 @@ int values_renew(struct vfctl_ctx *ctx, const struct value_facts *facts, uint32_
 		return r;
 	if (mask & VFCTL_ATTR_MAC)
 		io->mac = mac_of_number(mac);
-	if (mask & VFCTL_ATTR_GUIDS) /* a VF has one port: one value for both */
+	if (mask & VFCTL_ATTR_GUIDS) /* a VF has one port: the same value for both GUIDs */
 		io->node_guid = io->port_guid = guid;
 	io->mask |= mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS);
 	return 0;

@@ -7,45 +7,48 @@
 #include "core/domain.h"
 #include "core/snapshot.h"
 
-/* On which road values are given: what each may pass by differs. */
-enum value_road {
-	ROAD_GUEST, /* define and attach: the pools say themselves what they give */
-	ROAD_ADOPT, /* what a domain has already: seen live, it was its own */
+/* The operation that assigns values; each accepts different states of a value. */
+enum value_check {
+	ROAD_GUEST, /* define and attach: the pools check what they allocate */
+	ROAD_ADOPT, /* values that a domain already has: found live, they are its own */
 	ROAD_SET,   /* a value chosen by hand, for a VF */
-	ROAD_START, /* the hook: what rests or was seen live may be the guest's own */
+	ROAD_START, /* the hook: a value in its cooldown or found live may be the guest's own */
 };
 
 /*
- * May each VF have its MAC and GUIDs? They are nobody else's (ids/owner.h), and no two of
- * these VFs share one. Of @facts the row is looked up here, in the host's own store.
- * @domain_uuid: whose they will be; "" the host's own. @ret_note (NULL: nothing is noted): one
- * for each VF; its GUID is nobody's, and must be the domain's for as long as it runs.
- * @return 0; -EEXIST with words that name who has the value, and where.
+ * Check whether each VF may have its MAC and GUIDs: they have no other owner (ids/owner.h), and no
+ * two of these VFs share one. The row of @facts is looked up here, in the host's own store.
+ * @domain_uuid: the future owner; "" the host. @ret_note (NULL: nothing is noted): one for each VF;
+ * its GUID has no owner, and must belong to the domain while it runs.
+ * @return 0; -EEXIST with a message that names the owner of the value, and the place.
  */
-int values_check(struct vfctl_ctx *ctx, enum value_road road, const struct value_facts *facts,
+int values_check(struct vfctl_ctx *ctx, enum value_check road, const struct value_facts *facts,
 	const char *domain_uuid, const struct vfctl_domain_vf *vfs, size_t count,
 	bool *ret_note);
-/* With what the host and its leases say (ROAD_GUEST, ROAD_ADOPT); the VFs give up what they have now. */
-int values_check_guest(struct vfctl_ctx *ctx, enum value_road road,
+/*
+ * The same with the host's values and leases (ROAD_GUEST, ROAD_ADOPT); the VFs give up their
+ * present values.
+ */
+int values_check_guest(struct vfctl_ctx *ctx, enum value_check road,
 	const struct vfctl_snapshot *snapshot, const char *domain_uuid,
 	const struct vfctl_domain_vf *vfs, size_t count);
-/* The last of these alone: no two of them share a value. */
+/* Only the last of these checks: no two of these VFs share a value. */
 int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count);
 
-/* The host's own store of identities; the caller closes it. */
+/* Open the host's own store of identities; the caller closes it. */
 int value_rows_open(struct vfctl_ctx *ctx, struct value_rows *ret);
 void value_rows_close(struct value_rows *rows);
 
 /*
- * What a VF gets for a domain when nobody chose anything: @own, the value that it has (0: none),
- * when the domain may have that; else the first derived one that it may.
+ * Choose the value of a VF for a domain that requests none: @own, the present value (0: none), if
+ * the domain may have it; else the first derived value that it may have.
  */
 int values_choose(struct vfctl_ctx *ctx, const struct value_facts *facts, const char *domain_uuid,
 	enum vfctl_id_kind kind, uint64_t own, const struct vfctl_pf *pf, uint32_t vf,
 	uint64_t *ret);
 /*
- * Values of its own for a VF: the MAC or the GUIDs that @mask names, derived and nobody's. Nothing
- * else of @io changes.
+ * Give a VF its own values: derive the MAC or the GUIDs that @mask names, without an owner. The
+ * rest of @io is not changed.
  */
 int values_renew(struct vfctl_ctx *ctx, const struct value_facts *facts, uint32_t mask,
 	const struct vfctl_pf *pf, uint32_t vf, struct vfctl_vf_attrs *io);

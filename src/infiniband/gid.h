@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * A GID as sysfs prints it, eight groups of four hex digits: the subnet prefix and the port
+ * Read a GID as sysfs prints it, eight groups of four hex digits: the subnet prefix and the port
  * GUID (IBTA 4.1.1). -EINVAL for anything else.
  */
 int gid_parse(const char *text, uint64_t *ret_prefix, uint64_t *ret_guid);

@@ -33,7 +33,7 @@ static uint64_t read_guid(struct vfctl_ctx *ctx, const char *name, const char *a
 	return guid;
 }
 
-/* Hex with 0x or decimal, as the attribute has it: "0x5", "0", "4: ACTIVE". */
+/* Read hex with 0x or decimal, depending on the attribute: "0x5", "0", "4: ACTIVE". */
 static uint32_t read_number(struct vfctl_ctx *ctx, const char *name, unsigned port,
 	const char *attr)
 {
@@ -88,7 +88,7 @@ static int read_gid(struct vfctl_ctx *ctx, const char *name, struct vfctl_rdma_p
 		port->guid = gid.guid;
 		port->subnet_prefix = gid.prefix;
 	}
-	/* Unused entries are all zero, or the bare prefix of an InfiniBand port. */
+	/* Unused entries are all zero, or contain only the prefix of an InfiniBand port. */
 	if (!gid.guid)
 		return 0;
 	if (host_try_read(ctx, &type, PORT "gid_attrs/types/%u", name, port->number, index) == 0)
@@ -154,7 +154,7 @@ static int read_port(struct vfctl_ctx *ctx, const char *name, struct vfctl_rdma_
 	port->cap_mask = read_number(ctx, name, n, "cap_mask");
 	if (host_try_read(ctx, &rate, PORT "rate", name, n) == 0)
 		rdma_parse_rate(rate, port);
-	/* Kernels before 2.6.37 had no link layer but InfiniBand. */
+	/* Kernels before 2.6.37 supported only InfiniBand as link layer. */
 	port->infiniband = host_try_read(ctx, &layer, PORT "link_layer", name, n) < 0 ||
 		str_eq(layer, "InfiniBand");
 	r = read_table(ctx, name, port, "gids", read_gid);
@@ -208,14 +208,15 @@ int vfctl_rdma_read(struct vfctl_ctx *ctx, const char *name,
 
 	if (!d || !h)
 		return ctx_oom(ctx);
-	/* It becomes part of paths. */
+	/* The name becomes part of paths. */
 	if (strchr(name, '/') || name[0] == '.' || !str_copy(d->name, sizeof(d->name), name) ||
 		!host_exists(ctx, IB "node_guid", name))
-		return ctx_mistake(ctx, -ENOENT, "no RDMA device '%s' (ls /sys/class/infiniband)", name);
+		return ctx_usage_error(ctx, -ENOENT, "RDMA device '%s' not found (ls "
+			"/sys/class/infiniband shows the devices)", name);
 	read_device(ctx, d);
 	if (read_ports(ctx, d) < 0)
 		return ctx_oom(ctx);
-	/* Libibverbs asks the running kernel, whatever tree we look at. */
+	/* libibverbs always reads the running kernel, not a captured tree. */
 	if (h->root_fd < 0 && !h->ops->read_only)
 		rdma_read_verbs(ctx, d);
 	*ret_device = steal(d);

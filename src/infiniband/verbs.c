@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* libibverbs: MTUs, vendor ids and limits that sysfs does not show. */
+/* libibverbs: MTUs, vendor ids and limits that sysfs does not provide. */
 #include <infiniband/verbs.h>
 
 #include "base/dl.h"
@@ -17,8 +17,8 @@ static uint32_t mtu_bytes(enum ibv_mtu mtu)
 }
 
 /*
- * The way the header's inline function takes: the library's own symbol of that name fills
- * the shorter structure of its first version.
+ * Do the same as the header's inline function: the library's symbol of that name fills only the
+ * shorter structure of its first version.
  */
 static void read_port(struct ibv_context *context, struct vfctl_rdma_port *port)
 {

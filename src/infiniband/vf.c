@@ -38,7 +38,7 @@ static int read_identity(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	if (r < 0)
 		return r;
 	if (vfctl_guid_parse(node, &id.node_guid) < 0 || gid_parse_guid(gid, &id.port_guid) < 0)
-		return ctx_fail(ctx, -EIO, "%s: node GUID '%s' and GID '%s' make no sense", device,
+		return ctx_fail(ctx, -EIO, "%s: node GUID '%s' or GID '%s' is not valid", device,
 			node, gid);
 	*ret = id;
 	return 0;
@@ -48,14 +48,14 @@ int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct 
 {
 	unsigned waited = 0;
 
-	ctx_doing(ctx, "waiting for the RDMA device of %s", TEXT(bdf));
+	ctx_progress(ctx, "waiting for the RDMA device of %s", TEXT(bdf));
 	for (;;) {
 		_strv_ char **names = NULL;
 
 		if (pci_children(ctx, bdf, "infiniband", &names) == 0 && names[0])
 			return read_identity(ctx, bdf, names[0], ret);
 		if (!host_wait_ms(ctx, POLL_MS, &waited))
-			return ctx_fail(ctx, -ENOENT, "%s has no RDMA device (is its driver's "
-				"InfiniBand module loaded?)", TEXT(bdf));
+			return ctx_fail(ctx, -ENOENT, "%s has no RDMA device (load the InfiniBand "
+				"module of its driver)", TEXT(bdf));
 	}
 }

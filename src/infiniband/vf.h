@@ -14,24 +14,27 @@
  */
 struct ib_guid_ops {
 	const char *name;
-	uint32_t takes; /* VFCTL_ATTR_ bits it writes itself; the others go by rtnetlink */
-	uint32_t lacks; /* those this driver has no notion of */
-	bool live;	/* a new GUID reaches a VF whose driver is bound already */
+	uint32_t takes; /* VFCTL_ATTR_ bits that it writes itself; the others are written over rtnetlink */
+	uint32_t lacks; /* attributes that this driver does not support */
+	bool live;	/* a new GUID reaches a VF whose driver is already bound */
 	bool (*present)(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
-	/* Add what it reports to @io. What cannot be read is left out (a doubt remains). */
+	/*
+	 * Add the attributes that it reports to @io. What cannot be read is left out, and recorded
+	 * as unread.
+	 */
 	void (*read)(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
 		struct vfctl_vf_attrs *io);
-	/* Write what the mask names; a failure in between leaves the rest unwritten. */
+	/* Write the attributes of the mask; after a failure the rest is not written. */
 	int (*write)(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
 		const struct vfctl_vf_attrs *attrs);
 };
 
 extern const struct ib_guid_ops ib_vf_ofed, ib_vf_mlx4;
 
-/* The way of this PF; of one that is no InfiniBand PF the first (plain rtnetlink). */
+/* The operations for this PF; for a PF that is not InfiniBand the first row (plain rtnetlink). */
 const struct ib_guid_ops *ib_guid_ops_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 
-/* What the function's own RDMA device says of itself, once its driver is bound. */
+/* The identity that the function's own RDMA device reports after its driver was bound. */
 struct ib_identity {
 	char device[64];
 	uint64_t node_guid;
@@ -41,7 +44,7 @@ struct ib_identity {
 /*
  * Read it, waiting up to 30 s for the device to appear (mlx5_ib binds through the
  * auxiliary bus after mlx5_core).
- * @return 0; -ENOENT it has none; -EIO its files make no sense.
+ * @return 0; -ENOENT it has none; -EIO its files are not valid.
  */
 int ib_identity_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct ib_identity *ret);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ConnectX-3: the PF's driver answers for its VFs' ports. Below the PF's RDMA device
+ * ConnectX-3: the PF's driver manages the ports of its VFs. Below the PF's RDMA device
  * (drivers/infiniband/hw/mlx4/sysfs.c):
- *	iov/ports/P/admin_guids/G	the alias GUID asked for: 0 lets the SM choose
+ *	iov/ports/P/admin_guids/G	the requested alias GUID: 0 lets the SM choose
  *	iov/ports/P/gids/G		prefix and GUID as the SM accepted them
  *	iov/FUNCTION/ports/P/gid_idx/0	the G of a function
  *	iov/FUNCTION/ports/P/pkey_idx/0	which entry of ports/P/pkeys is its first P_Key
- * FUNCTION is no PCI address though it looks like one: the first 8 characters of the PF's,
- * then the function's number (0 is the PF, VF n is n + 1) as slot and function by eights.
- * A VF has no node GUID of its own to set.
+ * FUNCTION looks like a PCI address, but is not one: the first 8 characters of the PF's, then the
+ * function's number (0 is the PF, VF n is n + 1) as slot and function by eights. A VF has no node
+ * GUID of its own to set.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static char *function_name(const struct vfctl_pf *pf, uint32_t vf, char buf[24])
 	return buf;
 }
 
-/* The port whose VFs we set: the first with an InfiniBand link. */
+/* The port of the VFs: the first one with an InfiniBand link. */
 static unsigned port_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	for (unsigned port = 1; port <= 2; port++) {
@@ -48,7 +48,7 @@ static unsigned port_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	return 1;
 }
 
-/* The VF's place in the port's table of GUIDs. */
+/* The VF's index in the port's table of GUIDs. */
 static int gid_index(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
 	unsigned port, uint32_t *ret)
 {
@@ -89,8 +89,8 @@ static int find_pkey(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned 
 			*ret_index = i;
 			return 0;
 		}
-	return ctx_fail(ctx, -ENOENT, "port %u of %s is no member of P_Key %s, so its VFs cannot "
-		"be: give the PF's port GUID that P_Key in the subnet manager's partitions too",
+	return ctx_fail(ctx, -ENOENT, "port %u of %s is not a member of P_Key %s, so its VFs cannot be: "
+		"add the PF's port GUID to that partition in the subnet manager",
 		port, pf->rdma, vfctl_pkey_format(pkey, text));
 }
 
@@ -117,7 +117,7 @@ static void read_pkey(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t
 
 	if (host_try_read(ctx, &text, IB "iov/%s/ports/%u/pkey_idx/0", pf->rdma,
 			function_name(pf, vf, name), port) == 0 &&
-		parse_u32(text, 0, PKEYS_MAX - 1, &index) == 0 && /* "none" is no number */
+		parse_u32(text, 0, PKEYS_MAX - 1, &index) == 0 && /* "none" is not a number */
 		pkey_at(ctx, pf, port, index, &io->pkey) == 0)
 		io->mask |= VFCTL_ATTR_PKEY;
 }
@@ -145,8 +145,8 @@ static void read_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t v
 }
 
 /*
- * Entry 0 is the PF's own: a write of it is accepted and ignored by the kernel, so a VF that
- * claims it is a mistake of ours or of the driver.
+ * Entry 0 belongs to the PF: the kernel accepts and ignores a write to it, so a VF that claims it
+ * is a bug of vfctl or of the driver.
  */
 static int write_guid(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
 	unsigned port, uint64_t guid)
@@ -181,7 +181,7 @@ const struct ib_guid_ops ib_vf_mlx4 = {
 	.name = "mlx4 alias GUIDs",
 	.takes = VFCTL_ATTR_PORT_GUID | VFCTL_ATTR_PKEY,
 	.lacks = VFCTL_ATTR_NODE_GUID | VFCTL_ATTR_LINK_STATE,
-	.live = true, /* the PF's driver tells the VF with an event */
+	.live = true, /* the PF's driver notifies the VF with an event */
 	.present = present_mlx4,
 	.read = read_vf,
 	.write = write_vf,

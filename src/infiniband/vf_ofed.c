@@ -20,7 +20,7 @@ static const char *const policies[] = {
 
 static bool present_ofed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
-	/* The directory is there with the driver; of VFs only while there are some. */
+	/* The directory exists with the driver; entries for VFs only while there are VFs. */
 	return host_exists(ctx, PCI_SYSFS "%s/sriov", TEXT(&pf->bdf));
 }
 
@@ -59,7 +59,10 @@ static int write_guid(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t
 	return host_write(ctx, vfctl_guid_format(guid, text), FILES, TEXT(&pf->bdf), vf, file);
 }
 
-/* The policy first: a port that is down while its GUID changes is seen by nobody. */
+/*
+ * The policy comes first: a port that is down while its GUID changes is not visible to the subnet
+ * manager.
+ */
 static int write_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf,
 	const struct vfctl_vf_attrs *a)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a port's numbers mean for the person who wonders why it does not work. */
+/* Explain the numbers of a port that does not work. */
 #include <stdio.h>
 
 #include "base/util.h"
@@ -63,8 +63,8 @@ static bool sm_slow(const struct vfctl_rdma_device *d, const struct vfctl_rdma_p
 }
 
 /*
- * The link is up, the GUID is there, and still nobody gave the port a LID: Debian's opensm
- * knows no VFs of ConnectX-4 and later (linux-rdma/opensm issue 22); NVIDIA's needs
+ * The link is up and the GUID is set, but no subnet manager assigned a LID to the port: Debian's
+ * opensm does not support VFs of ConnectX-4 and later (linux-rdma/opensm issue 22); NVIDIA's needs
  * virt_enabled 2 (openshift/sriov-network-operator issue 635).
  */
 static bool not_served(const struct vfctl_rdma_device *d, const struct vfctl_rdma_port *p)
@@ -80,24 +80,23 @@ static bool down(const struct vfctl_rdma_device *d, const struct vfctl_rdma_port
 
 static const struct {
 	finding_fn *holds;
-	const char *words;
+	const char *message;
 } findings[] = {
-	{no_guid, "its port GUID is zero, so it never comes up: give it one (vfctl set PF/N "
-		  "guid=...), and bind its driver again"},
+	{no_guid, "its port GUID is zero, so it never comes up: set one (vfctl set PF/N guid=...), then "
+		  "bind its driver again"},
 	{no_node_guid, "its node GUID is zero, so RDMA connections fail: bind the VF's driver "
 		       "again once its MAC or GUID is set"},
-	{polling, "it is polling: no link. Is the cable in, the other end on, its port enabled?"},
-	{disabled, "it is disabled: enable it (ibportstate LID PORT enable), or set the link up"},
-	{training, "the link is training; if that lasts, look at the cable"},
-	{no_sm, "no subnet manager has been here: start one on this fabric (opensm, or the "
-		"switch's own)"},
-	{sm_slow, "the subnet manager has seen it but not brought it up yet; if that lasts, look "
-		  "at its log"},
+	{polling, "it is polling: no link; check the cable, the other end and its port"},
+	{disabled, "it is disabled: enable it (ibportstate LID PORT enable) or set the link up"},
+	{training, "the link is training; if this lasts, check the cable"},
+	{no_sm, "no subnet manager has configured it: start one on this fabric (opensm, or that of the "
+		"switch)"},
+	{sm_slow, "the subnet manager has found it but not yet activated it; if this lasts, see the log "
+		  "of the subnet manager"},
 	{not_served, "the link is up but the subnet manager gives this VF no LID: it must support "
 		     "virtualization (NVIDIA's opensm or UFM with virt_enabled 2; not Debian's "
 		     "opensm), or the VF's link-state is disable"},
-	{down, "the link is up but the port is down: set its network device up, or look at the "
-	       "switch"},
+	{down, "the link is up but the port is down: set its network device up, or check the switch"},
 };
 
 bool vfctl_rdma_finding(const struct vfctl_rdma_device *device,
@@ -108,7 +107,7 @@ bool vfctl_rdma_finding(const struct vfctl_rdma_device *device,
 
 		if (!findings[i].holds(device, port))
 			continue;
-		snprintf(text, VFCTL_FINDING_TEXT, "%s", findings[i].words);
+		snprintf(text, VFCTL_FINDING_TEXT, "%s", findings[i].message);
 		return true;
 	}
 	return false;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a guest, or whoever had a VF before, left on it: found on the VF itself, and taken from it
- * before the next guest has it. A run takes back what it did; this is for what no run knows of.
+ * Settings that a guest or another earlier user left on a VF: found on the VF itself, and reset
+ * before the next guest gets it. The end of a run rolls back the settings of that run. This code
+ * handles settings that do not belong to any run.
  */
 #include "lease/clean.h"
 
@@ -25,10 +26,13 @@
 
 #define NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})
 
-/* ---- what is left ---- */
+/* ---- leftover settings ---- */
 
-/* Of a VF that host.yaml says nothing of. Spoof check and link state are not looked for: some
- * drivers begin with others (mlx5: no spoof check), and each start of a guest writes them. */
+/*
+ * The safe values of a VF that host.yaml does not declare. Spoof check and link state are not
+ * compared: some drivers have other defaults (mlx5: no spoof check), and each start of a guest
+ * writes them.
+ */
 static struct vfctl_vf_attrs safe_values(const struct vfctl_vf_attrs *declared)
 {
 	struct vfctl_vf_attrs safe = attrs_safe(attrs_with(VFCTL_ATTR_CLEANED));
@@ -38,7 +42,7 @@ static struct vfctl_vf_attrs safe_values(const struct vfctl_vf_attrs *declared)
 	return safe;
 }
 
-/* A lease of another VF says that it is its guest's. */
+/* Whether the lease of another VF gives that value to its guest. */
 static bool is_of_lease(const struct vfctl_leases *leases, enum vfctl_id_kind kind, uint64_t value)
 {
 	for (size_t i = 0; i < leases->count; i++)
@@ -48,7 +52,7 @@ static bool is_of_lease(const struct vfctl_leases *leases, enum vfctl_id_kind ki
 	return false;
 }
 
-/* The MAC or GUIDs of it that are a guest's, whose lease is of another VF. */
+/* Which of its MAC and GUIDs belong to a guest that has them leased on another VF. */
 static uint32_t borrowed(const struct vfctl_leases *leases, const struct vfctl_pf *pf,
 	const struct vfctl_vf_attrs *a)
 {
@@ -62,7 +66,7 @@ static uint32_t borrowed(const struct vfctl_leases *leases, const struct vfctl_p
 	return a->mask & VFCTL_ATTR_GUIDS;
 }
 
-/* What it shall have instead, but for the values of @ret_renew, which are to be chosen. */
+/* The values to set instead, except those of @ret_renew, which still have to be chosen. */
 static struct vfctl_vf_attrs what_is_left(const struct vfctl_snapshot *s, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, const struct vfctl_vf_attrs *declared, uint32_t *ret_renew)
 {
@@ -77,13 +81,13 @@ static struct vfctl_vf_attrs what_is_left(const struct vfctl_snapshot *s, const 
 	return want;
 }
 
-/* One that the host uses is the host's: what it has it has for that. */
+/* A VF that the host uses is skipped: its settings belong to that use. */
 static bool may_be_left(const struct vfctl_vf *vf)
 {
 	return !vf_is_busy(vf) && (!vf->driver[0] || pci_driver_is_vfio(vf->driver));
 }
 
-/* The entry of host.yaml that means the PF; NULL: none, or that cannot be told. */
+/* The entry of host.yaml that matches the PF; NULL: there is none, or it cannot be determined. */
 static const struct vfctl_pf_spec *entry_of(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct vfctl_host_spec *spec, const struct vfctl_pf *pf)
 {
@@ -105,7 +109,9 @@ static const struct vfctl_vf_attrs *declared_of(const struct vfctl_pf_spec *entr
 	return NULL;
 }
 
-/* What a VF that is to be cleaned shall have, but for the values of @renew, which are to be chosen. */
+/*
+ * The values that a VF to be cleaned gets, except those of @renew, which still have to be chosen.
+ */
 struct left {
 	struct vfctl_vf_attrs want;
 	uint32_t renew;
@@ -122,13 +128,13 @@ static bool is_left(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	ret->want = what_is_left(s, pf, vf, NULL, &ret->renew);
 	if (!ret->want.mask && !ret->renew)
 		return false;
-	/* Seldom: then what is declared is looked for. */
+	/* This is rare: only now look up what is declared. */
 	entry = entry_of(ctx, s, spec, pf);
 	ret->want = what_is_left(s, pf, vf, declared_of(entry, vf->index), &ret->renew);
 	return (ret->want.mask || ret->renew) && !(entry && entry->unmanaged);
 }
 
-/* Values of its own for one that has a guest's. */
+/* Choose new values for a VF that has those of a guest. */
 static int renew_value(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, struct left *io)
 {
@@ -149,7 +155,10 @@ void vfctl_snapshot_mark_left(struct vfctl_ctx *ctx, struct vfctl_snapshot *s,
 {
 	struct left left;
 
-	/* Whose a VF is must be known, and what is declared for it: not so of a captured host. */
+	/*
+	 * The users of a VF and its declaration must be known, which they are not on a captured
+	 * host.
+	 */
 	if (host_of(ctx)->ops->read_only || s->leases_error || s->domains_error)
 		return;
 	for (size_t i = 0; i < s->inventory->pf_count; i++)
@@ -162,7 +171,7 @@ void vfctl_snapshot_mark_left(struct vfctl_ctx *ctx, struct vfctl_snapshot *s,
 
 /* ---- the operation ---- */
 
-/* The VF; NULL: it went with its PF, and what was left with it. @ret_leased: it is somebody's. */
+/* The VF; NULL: it was removed with its PF, and so were its settings. @ret_leased: it is leased. */
 static int find_vf(struct vfctl_ctx *ctx, const struct op *op,
 	struct vfctl_inventory **ret_inventory, const struct vfctl_vf **ret, bool *ret_leased)
 {
@@ -175,7 +184,7 @@ static int find_vf(struct vfctl_ctx *ctx, const struct op *op,
 	if (r == 0)
 		r = vfctl_inventory_find_vf(ctx, *ret_inventory, op->target, &pf, ret);
 	if (r < 0)
-		return ctx_forgive(ctx, r, -ENOENT);
+		return ctx_ignore_error(ctx, r, -ENOENT);
 	if (pf->unread)
 		r = ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
 	if (r == 0)
@@ -219,15 +228,15 @@ static int lock_pf(struct vfctl_ctx *ctx, const struct op *op, struct pf_locks *
 static int check_unused(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_vf *vf,
 	bool leased)
 {
-	char words[192];
+	char message[192];
 
 	if (!vf)
-		return ctx_fail(ctx, -ENOENT, "VF %s is not there any more", op->target);
+		return ctx_fail(ctx, -ENOENT, "VF %s no longer exists", op->target);
 	if (leased)
-		return ctx_fail(ctx, -EBUSY, "VF %s is leased by now", op->target);
+		return ctx_fail(ctx, -EBUSY, "VF %s is now leased", op->target);
 	if (vf_is_open(vf))
-		return ctx_fail(ctx, -EBUSY, "VF %s is %s by now", op->target,
-			vf_describe_user(vf, words, sizeof(words)));
+		return ctx_fail(ctx, -EBUSY, "VF %s is now %s", op->target,
+			vf_describe_user(vf, message, sizeof(message)));
 	return 0;
 }
 
@@ -247,11 +256,11 @@ static int apply_clean(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0)
 		return r;
 	r = pci_reset(ctx, &vf->bdf);
-	return r < 0 ? ctx_append(ctx, r, "; nobody gets VF %s so (dmesg says why)", op->target)
+	return r < 0 ? ctx_append(ctx, r, "; until then no guest gets VF %s (dmesg may tell why)", op->target)
 		     : op_apply(ctx, &write);
 }
 
-/* What was left is nobody's change, but a change that fails leaves all as it was. */
+/* No run set the leftover values, but a failed change restores everything. */
 static int revert_clean(struct vfctl_ctx *ctx, const struct op *op)
 {
 	const struct op write = {&op_guest_attrs, op->target, op->want, op->before};
@@ -267,7 +276,7 @@ static int revert_clean(struct vfctl_ctx *ctx, const struct op *op)
 }
 
 OP_ONE_BY_ONE(clean, observe_clean, apply_clean, revert_clean)
-const struct op_type op_clean = {.name = "clean", OP_CALLS(clean), .volatile_ = true,
+const struct op_type op_clean = {.name = "clean", OP_CALLS(clean), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone, .same = same_values};
 
 /* ---- a VF that leaves its domain ---- */
@@ -284,7 +293,10 @@ static int observe_leaving(struct vfctl_ctx *ctx, const struct op *op, char **re
 	return op_give(ctx, json_of_attrs(&vf->attrs), ret);
 }
 
-/* @back: to what it had, unless a guest has it by now, whose end sees to that. */
+/*
+ * @back: restore the previous value, unless a guest has the VF now; the end of that guest's run
+ * restores it.
+ */
 static int write_identity(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	const struct op write = {&op_vf_attrs, op->target, op->want, op->before};
@@ -304,14 +316,14 @@ static int write_identity(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return r < 0 ? r : op_apply(ctx, &write);
 }
 
-OP_TURNED(new_identity, observe_leaving, write_identity)
+OP_APPLY_OR_REVERT(new_identity, observe_leaving, write_identity)
 const struct op_type op_new_identity = {.name = "new-identity", OP_CALLS(new_identity),
-	.volatile_ = true, .is_gone = pci_op_is_gone, .same = same_values};
+	.lost_on_reboot = true, .is_gone = pci_op_is_gone, .same = same_values};
 
 /* ---- steps ---- */
 
-static void put_words(const struct vfctl_vf_attrs *had, const struct vfctl_vf_attrs *want,
-	struct buf *words)
+static void put_text(const struct vfctl_vf_attrs *had, const struct vfctl_vf_attrs *want,
+	struct buf *message)
 {
 	char value[VFCTL_ATTR_TEXT];
 	struct vfctl_vf_attrs left = *had;
@@ -320,17 +332,17 @@ static void put_words(const struct vfctl_vf_attrs *had, const struct vfctl_vf_at
 
 	left.mask &= want->mask & ~attrs_equal(had, want);
 	while (vfctl_vf_attrs_next(&left, &i, &key, value))
-		buf_printf(words, "%s%s=%s", words->len ? " " : "", key, value);
+		buf_printf(message, "%s%s=%s", message->len ? " " : "", key, value);
 }
 
-/* When there is something left on it. */
+/* Add a step if the VF has leftover settings. */
 static int add_step(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct vfctl_host_spec *spec, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	struct steps *steps)
 {
 	_free_ char *want = NULL, *before = NULL;
 	struct vfctl_vf_attrs had;
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 	struct left left;
 	int r;
 
@@ -342,11 +354,11 @@ static int add_step(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	had = attrs_before(&vf->attrs, &left.want);
 	want = json_of_attrs(&left.want);
 	before = json_of_attrs(&had);
-	put_words(&had, &left.want, &words);
-	if (!want || !before || words.failed)
+	put_text(&had, &left.want, &message);
+	if (!want || !before || message.failed)
 		return ctx_oom(ctx);
-	step_begin(steps, "clean VF %s/%u of what was left on it: %s", NAME(pf), vf->index,
-		words.data ? words.data : "");
+	step_begin(steps, "clean VF %s/%u: reset %s", NAME(pf), vf->index,
+		message.data ? message.data : "");
 	step_op(steps, &op_clean, want, before, "%s/%u", TEXT(&pf->bdf), vf->index);
 	return 0;
 }
@@ -392,8 +404,8 @@ static int add_all(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	if (r < 0 || change->steps.count)
 		return r;
 	return ctx_fail(ctx, -EALREADY, any_of_run(s)
-		? "no VF that nobody has is to be cleaned; what a guest's run left on those that are "
-		  "leased to it: vfctl recover" : "no VF is to be cleaned");
+		? "no VF is to be cleaned; to reset leased VFs after the run of a guest: vfctl "
+			"recover" : "no VF is to be cleaned");
 }
 
 int vfctl_clean_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool dry_run,

@@ -6,21 +6,21 @@
 #include "core/workflow.h"
 
 /*
- * op_clean  "PF/INDEX"  a VF that nobody has: reset, where the kernel offers that, and with these
- *                       values, as JSON. One that is leased by now has gone on to its guest: then
- *                       it counts as done, and is not taken back.
+ * op_clean  "PF/INDEX"  a VF that is not in use: reset, if the kernel supports it, and
+ *                       with these values, as JSON. If the VF is leased meanwhile, it belongs to
+ *                       its guest: the operation then counts as done, and is not rolled back.
  */
 extern const struct op_type op_clean;
 /*
- * op_new_identity  "PF/INDEX"  the MAC or GUIDs, as JSON, of a VF that leaves its domain, for the
- *                              domain takes those that it has along to another VF. Not while
- *                              somebody has it open.
+ * op_new_identity  "PF/INDEX"  the MAC or GUIDs, as JSON, of a VF that leaves its domain, because
+ *                              the domain keeps its MAC or GUIDs on another VF. Not while a process
+ *                              has the VF open.
  */
 extern const struct op_type op_new_identity;
 
 /*
- * Before VFs are handed out: a step for each of them that is to be cleaned. The others, and those
- * that somebody has, are passed over.
+ * Before VFs are given to a domain: add a step for each of them that is to be cleaned. Clean VFs
+ * and VFs in use are skipped.
  */
 int clean_add_steps(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, const struct vfctl_domain_vf *vfs, size_t count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which PF an entry of host.yaml means: all that is stated holds of exactly one. */
+/* Find the PF of an entry in host.yaml: exactly one PF must match everything that is stated. */
 #include "lease/declared.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static bool answers_to(const struct vfctl_pf *pf, const char *name)
 	return false;
 }
 
-/* 1 it is, 0 it is not; only root can tell of a serial number. */
+/* 1: it matches; 0: it does not. Only root can read a serial number. */
 static int is_meant(struct vfctl_ctx *ctx, const struct vfctl_pf_spec *spec,
 	const struct vfctl_pf *pf)
 {
@@ -43,21 +43,21 @@ static int is_meant(struct vfctl_ctx *ctx, const struct vfctl_pf_spec *spec,
 		!strcasecmp(spec->serial, serials.product);
 }
 
-char *declared_words(const struct vfctl_pf_spec *spec)
+char *declared_text(const struct vfctl_pf_spec *spec)
 {
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(spec->names); i++)
 		if (spec->names[i])
-			buf_printf(&words, "%s%s", words.len ? ", " : "", spec->names[i]);
+			buf_printf(&message, "%s%s", message.len ? ", " : "", spec->names[i]);
 	if (spec->driver)
-		buf_printf(&words, "%sdriver %s", words.len ? ", " : "", spec->driver);
+		buf_printf(&message, "%sdriver %s", message.len ? ", " : "", spec->driver);
 	if (spec->vendor)
-		buf_printf(&words, "%sdevice %04x:%04x", words.len ? ", " : "", spec->vendor,
+		buf_printf(&message, "%sdevice %04x:%04x", message.len ? ", " : "", spec->vendor,
 			spec->device);
 	if (spec->serial)
-		buf_printf(&words, "%sserial %s", words.len ? ", " : "", spec->serial);
-	return words.data ? buf_steal(&words) : NULL;
+		buf_printf(&message, "%sserial %s", message.len ? ", " : "", spec->serial);
+	return message.data ? buf_steal(&message) : NULL;
 }
 
 static const char *name_of(const struct vfctl_pf *pf)
@@ -66,7 +66,7 @@ static const char *name_of(const struct vfctl_pf *pf)
 }
 
 static int fail_none(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const char *words)
+	const char *message)
 {
 	_buf_ struct buf known = {0};
 
@@ -75,19 +75,19 @@ static int fail_none(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 			name_of(&inv->pfs[i])[0] ? " " : "",
 			vfctl_bdf_format(&inv->pfs[i].bdf, (char[VFCTL_BDF_TEXT]){0}));
 	if (!inv->pf_count)
-		return ctx_fail(ctx, -ENOENT, "no PF of this host is %s: it has none with SR-IOV%s%s",
-			words, inv->unread ? "; " : "", inv->unread ? inv->unread : "");
-	return ctx_fail(ctx, -ENOENT, "no PF of this host is %s; there are %s", words,
+		return ctx_fail(ctx, -ENOENT, "PF %s not found: this host has no PF with SR-IOV%s%s",
+			message, inv->unread ? "; " : "", inv->unread ? inv->unread : "");
+	return ctx_fail(ctx, -ENOENT, "PF %s not found; this host has %s", message,
 		known.failed ? "others" : known.data);
 }
 
 int declared_find(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	const struct vfctl_pf_spec *spec, const struct vfctl_pf **ret)
 {
-	_free_ char *words = declared_words(spec);
+	_free_ char *message = declared_text(spec);
 	const struct vfctl_pf *found = NULL;
 
-	if (!words)
+	if (!message)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < inventory->pf_count; i++) {
 		const struct vfctl_pf *pf = &inventory->pfs[i];
@@ -96,15 +96,15 @@ int declared_find(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory
 		if (r < 0)
 			return r;
 		if (r && found)
-			return ctx_fail(ctx, -EEXIST, "%s is both %s and %s: say more of the one that "
-				"is meant, as its address", words,
+			return ctx_fail(ctx, -EEXIST, "%s matches both %s and %s; add its PCI address "
+				"or another key", message,
 				vfctl_bdf_format(&found->bdf, (char[VFCTL_BDF_TEXT]){0}),
 				vfctl_bdf_format(&pf->bdf, (char[VFCTL_BDF_TEXT]){0}));
 		if (r)
 			found = pf;
 	}
 	if (!found)
-		return fail_none(ctx, inventory, words);
+		return fail_none(ctx, inventory, message);
 	*ret = found;
 	return 0;
 }

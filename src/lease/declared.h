@@ -7,12 +7,12 @@
 #include "core/inventory.h"
 
 /*
- * The one PF that the entry means.
- * @return 0; -ENOENT none, -EEXIST several: the words say what would help; -EACCES.
+ * Find the only PF that matches the entry.
+ * @return 0; -ENOENT there is none, -EEXIST there are several (the message has a remedy); -EACCES.
  */
 int declared_find(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	const struct vfctl_pf_spec *spec, const struct vfctl_pf **ret);
-/* What the entry knows it by, in words: "ens1", "driver igb, serial 00-..". */
-char *declared_words(const struct vfctl_pf_spec *spec);
+/* What identifies the PF in the entry, as text: "ens1", "driver igb, serial 00-..". */
+char *declared_text(const struct vfctl_pf_spec *spec);
 
 #endif

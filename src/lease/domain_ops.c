@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a guest's change does in libvirt: domains, their definitions and devices. */
+/* Operations of a guest's change in libvirt: domains, their definitions and devices. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 #define DEFINED "defined"
 #define PLUGGED "plugged"
 
-/* What is observed is a text's first word or line; the rest is what it takes to get there. */
+/* Only a text's first word or line is compared; the rest is needed to carry it out. */
 static bool begins_with(const char *text, const char *observed, const char *ends)
 {
 	size_t len = strcspn(text, ends);
@@ -40,14 +40,14 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 	return ctx->hypervisor->define(ctx, ctx->hypervisor, op->want);
 }
 
-/* 1 libvirt knows it, and it is off; 0 it does not know it. */
+/* 1: libvirt has it, and it is off; 0: libvirt does not have it. */
 static int find_off(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	int r = op_ask_domain(ctx, op, true, &info);
 
 	if (r == 1 && info.active)
-		r = ctx_fail(ctx, -EBUSY, "domain %s runs by now: it stays", info.name);
+		r = ctx_fail(ctx, -EBUSY, "domain %s is now running, so it stays", info.name);
 	return r;
 }
 
@@ -107,7 +107,7 @@ int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text)
 	int r = intent ? vfctl_domain_intent_read(ctx, xml, strlen(xml), false, intent)
 		       : ctx_oom(ctx);
 
-	/* Somebody else wrote into our metadata: the devices are what they are. */
+	/* Another program changed vfctl's metadata: the devices themselves are still compared. */
 	if (r == -EINVAL)
 		r = vfctl_domain_intent_read(ctx, xml, strlen(xml), true, intent);
 	if (r < 0)
@@ -146,7 +146,7 @@ static int definition_text(struct vfctl_ctx *ctx, const struct op *op, char **re
 	return r;
 }
 
-/* An older vfctl knew nothing of what our metadata says: "no:" words and '*' do not count. */
+/* An older vfctl did not compare the metadata: ignore "no:" words and '*'. */
 static bool same_devices(const char *text, const char *observed)
 {
 	while (*text || *observed) {
@@ -167,7 +167,7 @@ static bool same_devices(const char *text, const char *observed)
 	return true;
 }
 
-/* The devices, and behind them what was written down of each. */
+/* Compare the devices and what was recorded of each. */
 static bool same_definition(const char *text, const char *observed)
 {
 	return strchr(text, '\n') ? begins_with(text, observed, "\n") : same_devices(text, observed);
@@ -178,7 +178,7 @@ static int define_with(struct vfctl_ctx *ctx, const struct op *op)
 	const char *xml = strchr(op->want, '\n');
 
 	return xml ? ctx->hypervisor->define(ctx, ctx->hypervisor, xml + 1)
-		   : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
+		   : ctx_fail(ctx, -EBADMSG, "a recorded definition of domain %s has no XML", op->target);
 }
 
 int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now, const char *before,
@@ -191,12 +191,12 @@ int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *
 	if (r < 0 || !xml)
 		return r;
 	if (others)
-		log_warn(ctx, "the definition of domain %s was changed by others since: that stays, and "
-			"only what vfctl did to its VFs is taken back", now->name);
+		log_warn(ctx, "another program changed the definition of domain %s meanwhile: its "
+			"change stays, and vfctl rolls back only its own changes of the VFs", now->name);
 	return look_only ? 0 : ctx->hypervisor->define(ctx, ctx->hypervisor, xml);
 }
 
-/* One that was undefined since stays so. */
+/* A domain that was undefined since is not defined again. */
 static int restore_definition(struct vfctl_ctx *ctx, const struct op *op, bool look_only)
 {
 	const char *written = strchr(op->want, '\n');
@@ -205,7 +205,8 @@ static int restore_definition(struct vfctl_ctx *ctx, const struct op *op, bool l
 
 	if (r == 1 && info.persistent)
 		r = written ? definition_take_back(ctx, &info, op->before, written + 1, look_only)
-			    : ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
+			    : ctx_fail(ctx, -EBADMSG, "a recorded definition of domain %s has no "
+			    	"XML", op->target);
 	return r < 0 ? r : 0;
 }
 
@@ -237,13 +238,13 @@ static int plugged_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : op_say(ctx, plugged ? PLUGGED : "", ret);
 }
 
-/* "" too begins what is wanted. */
+/* The empty text would match too. */
 static bool same_plugged(const char *text, const char *observed)
 {
 	return begins_with(text, observed, " \n");
 }
 
-/* "plugged\nXML", and "plugged MILLISECONDS\nXML" before it is taken away. */
+/* "plugged\nXML", and for a removal "plugged MILLISECONDS\nXML". */
 static int plug(struct vfctl_ctx *ctx, const struct op *op)
 {
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
@@ -264,11 +265,11 @@ OP_ONE_BY_ONE(domain, domain_text, define_one, undefine_one)
 const struct op_type op_domain = {.name = "domain", OP_CALLS(domain), .asks_libvirt = true,
 	.check_revert = check_off, .same = same_domain};
 OP_ONE_BY_ONE(undomain, domain_text, undefine_for_good, NULL)
-const struct op_type op_undomain = {.name = "undomain", OP_CALLS(undomain), .nature = OP_COMMIT,
+const struct op_type op_undefine = {.name = "undomain", OP_CALLS(undomain), .nature = OP_COMMIT,
 	.asks_libvirt = true, .same = same_domain};
 OP_ONE_BY_ONE(definition, definition_text, define_with, take_back_definition)
 const struct op_type op_definition = {.name = "definition", OP_CALLS(definition),
 	.asks_libvirt = true, .check_revert = check_definition, .same = same_definition};
 OP_ONE_BY_ONE(plugged, plugged_text, plug, NULL)
 const struct op_type op_plugged = {.name = "plugged", OP_CALLS(plugged), .nature = OP_COMMIT,
-	.volatile_ = true, .asks_libvirt = true, .same = same_plugged};
+	.lost_on_reboot = true, .asks_libvirt = true, .same = same_plugged};

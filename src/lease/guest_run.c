@@ -36,13 +36,13 @@ static int observe_run(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 		: strdup(""), ret);
 }
 
-/* A domain that was not defined with vfctl, but may have what it asks for. */
+/* A foreign domain that may have what it requests. */
 static int take_transient(struct store *store, const struct op *op)
 {
 	struct vfctl_lease lease = {.domain_name = (char *)name_in(op->want), .transient = true,
 		.node = VFCTL_NODE_NONE};
 
-	/* The UUID, not the id in the XML: a copied XML must not share the original's. */
+	/* Use the UUID, not the id in the XML: a copied XML must not share the original's lease. */
 	str_copy(lease.id, sizeof(lease.id), op->target);
 	str_copy(lease.domain_uuid, sizeof(lease.domain_uuid), op->target);
 	return store_take(store, &lease);
@@ -63,7 +63,10 @@ static int apply_run(struct vfctl_ctx *ctx, const struct op *op)
 		: store_rename(store, leases->v[0].id, name);
 }
 
-/* What was plugged into the running domain only is not in its definition: it ends now. */
+/*
+ * VFs that were plugged only into the running domain are not in its definition: their leases end
+ * now.
+ */
 static int drop_transient(struct store *store, const struct vfctl_lease *lease)
 {
 	int r = 0;
@@ -74,7 +77,7 @@ static int drop_transient(struct store *store, const struct vfctl_lease *lease)
 	return r;
 }
 
-/* All but what VFs had before. */
+/* Roll back everything except the values that VFs had before. */
 static int revert_run(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -146,18 +149,18 @@ static int apply_run_vf(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0)
 		return r;
 	now = find_vf_in_leases(leases, &vf.bdf);
-	if (!now) /* it asks anew at the next start */
+	if (!now) /* it makes a new request at the next start */
 		r = store_add_vf(store, leases->v[0].id, &vf);
-	else if (!now->has_intent) /* an older vfctl leased it, and did not keep with what */
+	else if (!now->has_intent) /* an older vfctl leased it, and did not record the values */
 		r = store_set_intent(store, &vf.bdf, &vf.intent);
 	return r < 0 ? r : identities_note_start(ctx, uuid, leases->v[0].domain_name, &vf);
 }
 
-/* It goes with the run. */
+/* It ends with the run. */
 OP_ONE_BY_ONE(run_vf, observe_run_vf, apply_run_vf, NULL)
 const struct op_type op_run_vf = {.name = "run-vf", OP_CALLS(run_vf)};
 
-/* ---- what is open ---- */
+/* ---- open runs ---- */
 
 static void end_entry(struct journal_entry *entry)
 {
@@ -173,8 +176,8 @@ static bool is_of_this_boot(struct vfctl_ctx *ctx, const struct open_change *run
 }
 
 /*
- * The definition changed during the run, and the lease held what both need: from here on what the
- * definition needs, as the last change left it.
+ * The definition changed during the run, and the lease held the resources of both. Reduce it to
+ * those of the definition, as the last change recorded them.
  */
 static int settle_shape(struct vfctl_ctx *ctx, const struct open_change *run)
 {
@@ -283,9 +286,9 @@ static bool is_on(const struct op *op, const struct vfctl_lease *lease,
 }
 
 /*
- * The effects on VFs that the domain still holds, or on @only, in their order: @ret has room. One
- * that was killed before it had its lease did nothing to them, and they may be another's by now.
- * What was tuned on the host is taken back with all of them.
+ * Collect the effects on VFs that the domain still holds, or on @only, in their order. @ret is
+ * large enough. A run that was killed before it had its lease had no effect on VFs, and they may
+ * belong to another domain now. Tuning of the host is rolled back together with all VFs.
  */
 static size_t effects_on(const struct open_change *run, const struct vfctl_lease *lease,
 	const struct vfctl_bdf *only, struct op *ret)
@@ -309,9 +312,9 @@ static int restore_run(struct vfctl_ctx *ctx, const struct open_change *run,
 	if (!ops)
 		return ctx_oom(ctx);
 	if (run->unknown)
-		return ctx_fail(ctx, -EBADMSG, "a newer vfctl began the %s: this one knows no "
-			"operation '%s'", run->story, run->unknown);
-	/* The kernel has forgotten. */
+		return ctx_fail(ctx, -EBADMSG, "a newer vfctl began the %s: this vfctl does not know "
+			"the operation '%s'", run->story, run->unknown);
+	/* A reboot of the host removed these settings. */
 	if (!is_of_this_boot(ctx, run))
 		return 0;
 	count = effects_on(run, lease, only, ops);
@@ -357,7 +360,7 @@ int run_end(struct vfctl_ctx *ctx, const char *uuid)
 		r = settle_shape(ctx, &runs->v[0]);
 	if (r == 0 && runs->count)
 		r = journal_end(ctx, runs->v[0].id);
-	return r < 0 && held ? ctx_append(ctx, r, "; its VFs stay leased to %s; once that is "
-		"repaired, return them with: vfctl release %s", leases->v[0].domain_name,
+	return r < 0 && held ? ctx_append(ctx, r, "; its VFs stay leased to %s; when that is solved, "
+		"return them with: vfctl release %s", leases->v[0].domain_name,
 		leases->v[0].domain_name) : r;
 }

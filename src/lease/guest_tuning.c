@@ -44,7 +44,7 @@ static bool read_cpus(struct vfctl_ctx *ctx, struct vfctl_cpuset *ret, const cha
 	return host_try_read(ctx, &text, "%s", path) == 0 && vfctl_cpuset_parse(text, ret) == 0;
 }
 
-/* Without CPUs that guests run their vCPUs on. */
+/* Remove the CPUs on which guests run their vCPUs. */
 static void leave_out_guests(const struct vfctl_host_spec *spec, const struct vfctl_leases *leases,
 	const struct vfctl_lease *own, struct vfctl_cpuset *io)
 {
@@ -94,7 +94,7 @@ struct vfctl_cpuset tuning_own_cpus(const struct vfctl_lease *lease)
 	return lease && !lease->transient ? lease->cpus : (struct vfctl_cpuset){0};
 }
 
-/* ---- governors that CPUs share ---- */
+/* ---- governors that several CPUs share ---- */
 
 #define NOTE(start, ...)                                                                 \
 	do {                                                                             \
@@ -102,34 +102,10 @@ struct vfctl_cpuset tuning_own_cpus(const struct vfctl_lease *lease)
 		buf_printf(&(start)->left_out, __VA_ARGS__);                             \
 	} while (0)
 
-#define AFFECTED_CPUS "/sys/devices/system/cpu/cpu%u/cpufreq/affected_cpus"
 #define LOCK_GOVERNORS "cpu-governor"
 #define STRICTEST "performance"
 
-/* "4 5 6": one policy, which has one governor. It alone where the file is not there. */
-static int read_policy(struct vfctl_ctx *ctx, unsigned cpu, struct vfctl_cpuset *ret)
-{
-	struct vfctl_cpuset policy = {0};
-	_free_ char *text = NULL;
-	int r = host_try_read(ctx, &text, AFFECTED_CPUS, cpu);
-
-	if (r < 0 && r != -ENOENT)
-		return ctx_fail(ctx, r, "read which CPUs have their governor with CPU %u: %s", cpu,
-			strerror(-r));
-	vfctl_cpuset_add(&policy, cpu);
-	for (char *at = text, *end; at && *at; at = end) {
-		unsigned long other = strtoul(at, &end, 10);
-
-		if (end == at)
-			break;
-		if (other < VFCTL_CPU_MAX)
-			vfctl_cpuset_add(&policy, (unsigned)other);
-	}
-	*ret = policy;
-	return 0;
-}
-
-/* The governor that this op of a run wants for a CPU of @policy, or NULL. */
+/* The governor that this op of a run requests for a CPU of @policy, or NULL. */
 static const char *wants_of(const struct op *op, const struct vfctl_cpuset *policy)
 {
 	unsigned cpu;
@@ -147,11 +123,11 @@ struct governing {
 	struct tuning_start *start;
 	const char *governor;
 	struct vfctl_cpuset own;
-	struct open_changes *runs; /* read when it must be */
+	struct open_changes *runs; /* read only when needed */
 	char boot[VFCTL_UUID_TEXT];
-	size_t missing; /* CPUs without */
+	size_t missing; /* number of CPUs without cpufreq */
 	char list[512]; /* of @own */
-	bool begun; /* there is a step */
+	bool begun; /* a step was begun */
 };
 
 static int read_runs(struct vfctl_ctx *ctx, struct governing *g)
@@ -167,8 +143,9 @@ static int read_runs(struct vfctl_ctx *ctx, struct governing *g)
 }
 
 /*
- * The CPU shares its governor with others. The strictest wins while one of their guests runs;
- * against nobody's will but theirs one is slowed down. NULL: it is left as it is.
+ * The CPU shares its governor with other CPUs. While guests run on several of them, the strictest
+ * governor applies. A CPU is slowed down only if all of these guests request it. NULL: the governor
+ * is not changed.
  */
 static int shared_governor(struct vfctl_ctx *ctx, struct governing *g,
 	const struct vfctl_cpuset *policy, const char **ret)
@@ -222,15 +199,17 @@ static int plan_cpu(struct vfctl_ctx *ctx, struct governing *g, unsigned cpu, st
 		NOTE(g->start, "the governor of CPU %u cannot be read: %s", cpu, strerror(-r));
 	if (r < 0)
 		return 0;
-	r = read_policy(ctx, cpu, &policy);
+	r = governor_cpus(ctx, cpu, &policy);
 	if (r < 0)
 		return r;
 	shared = !vfctl_cpuset_within(&policy, &g->own);
 	r = shared ? shared_governor(ctx, g, &policy, &governor) : 0;
 	if (r == 0 && !governor)
-		NOTE(g->start, "CPU %u has its governor together with CPUs that are not this guest's: it "
+		NOTE(g->start, "CPU %u shares its governor with CPUs of other guests or the host: it "
 			"stays %s", cpu, now);
-	/* One that is shared is noted though it is right: it may be left to this run. */
+	/*
+	 * A shared governor is recorded even if it is right: another run may leave it to this one.
+	 */
 	if (r == 0 && governor && (shared || !str_eq(now, governor)))
 		add_governor(g, cpu, governor, now, steps);
 	return r;
@@ -249,7 +228,7 @@ static int plan_governors(struct vfctl_ctx *ctx, struct tuning_start *start, con
 		r = plan_cpu(ctx, &g, (unsigned)c, steps);
 	open_changes_free(g.runs);
 	if (r == 0 && g.missing)
-		NOTE(start, "governor %s is left out on %zu of CPUs %s: no cpufreq driver has them",
+		NOTE(start, "governor %s is not set on %zu of CPUs %s: they have no cpufreq driver",
 			governor, g.missing, g.list);
 	return r;
 }
@@ -260,14 +239,14 @@ static int plan_keeping(struct vfctl_ctx *ctx, const struct tuning_start *start,
 	struct steps *steps)
 {
 	if (start->vf_count)
-		step_begin(steps, "irqbalance leaves the interrupts of its VFs where they are");
+		step_begin(steps, "irqbalance does not move the interrupts of its VFs");
 	for (size_t i = 0; i < start->vf_count; i++) {
 		_free_ char *before = NULL;
 		int r = irq_kept_by(ctx, &start->vfs[i].bdf, &before);
 
 		if (r == -ENOMEM)
 			return ctx_oom(ctx);
-		/* One that a former guest left behind is nobody's by now. */
+		/* An entry that a former guest left behind has no owner now. */
 		step_op(steps, &op_irq_keep, start->intent->uuid,
 			before && str_eq(before, IRQ_KEEP_HOST) ? before : "", "%s",
 			TEXT(&start->vfs[i].bdf));
@@ -285,8 +264,7 @@ static int plan_wanted(struct vfctl_ctx *ctx, struct tuning_start *start, struct
 		return r;
 	if ((w.governor[0] || w.cpu_latency_us != VFCTL_CPU_LATENCY_UNSAID) &&
 		vfctl_cpuset_empty(&own))
-		NOTE(start, "governor and limit of C-states are left out: the guest has no CPUs leased "
-			"for it alone");
+		NOTE(start, "governor and C-state limit are not set: the guest has no CPUs of its own");
 	else if (w.governor[0])
 		r = plan_governors(ctx, start, w.governor, steps);
 	return r < 0 || !w.interrupts ? r : plan_keeping(ctx, start, steps);
@@ -297,14 +275,14 @@ int tuning_plan(struct vfctl_ctx *ctx, struct tuning_start *start, struct steps 
 	int r = 0;
 
 	if (start->intent->tuning_damaged)
-		NOTE(start, "the tuning in the metadata cannot be read, and is left out; define the "
+		NOTE(start, "the tuning in the metadata cannot be read and is not applied; define the "
 			"guest again with vfctl");
 	else if (vfctl_guest_tuning_any(&start->intent->tuning))
 		r = plan_wanted(ctx, start, steps);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
-		NOTE(start, "%s; it starts without that", vfctl_ctx_error(ctx));
+		NOTE(start, "%s; the guest starts without it", vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 	return start->left_out.failed ? ctx_oom(ctx) : 0;
 }
@@ -339,7 +317,9 @@ bool tuning_is_kept(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_
 	return irq_kept_by(ctx, vf, &kept) == 0 && str_eq(kept, uuid);
 }
 
-/* Whoever else wants a governor for one of these CPUs takes it back to @before. */
+/*
+ * If another run requests a governor for one of these CPUs, that run restores @before at its end.
+ */
 static int leave_to(struct vfctl_ctx *ctx, const struct open_change *run, const char *before,
 	const struct vfctl_cpuset *policy, bool *ret_left)
 {
@@ -349,7 +329,7 @@ static int leave_to(struct vfctl_ctx *ctx, const struct open_change *run, const 
 		const struct op note = {&op_cpu_governor, run->ops[i].target, run->ops[i].want,
 			(char *)before};
 
-		/* What it wants itself it will not have to be given. */
+		/* A run that requests the same value has nothing to restore. */
 		if (!wants_of(&run->ops[i], policy) || str_eq(before, run->ops[i].want))
 			continue;
 		r = run_note(ctx, run->run, "", &note, 1);
@@ -368,7 +348,7 @@ static int hand_over_one(struct vfctl_ctx *ctx, const struct open_change *run, c
 	*ret_left = false;
 	if (!op->before || !op_cpu(op, &cpu))
 		return 0;
-	r = read_policy(ctx, cpu, &policy);
+	r = governor_cpus(ctx, cpu, &policy);
 	if (r < 0 || vfctl_cpuset_count(&policy) == 1)
 		return r;
 	if (!*io_runs)
@@ -379,7 +359,7 @@ static int hand_over_one(struct vfctl_ctx *ctx, const struct open_change *run, c
 	return r;
 }
 
-/* A later note about the same governor has the last word. */
+/* A later entry for the same governor overrides this one. */
 static bool is_overtaken(const struct op *ops, size_t count, size_t i)
 {
 	for (size_t k = i + 1; k < count; k++)

@@ -10,61 +10,67 @@
 #include "core/lease.h"
 
 /*
- * What a guest's run changes on its host besides its VFs. The metadata asks, and whoever may
- * define domains wrote that: it gets governors for CPUs that its lease has alone, a limit of
- * C-states if it has such CPUs, and interrupts of its own VFs on CPUs of no other guest. No start
- * fails for it: what is not to be had is a warning.
+ * What a guest's run changes on its host besides its VFs. The metadata requests it, and every user
+ * who may define domains can write metadata. So a guest gets only: governors for CPUs that no other
+ * lease has, a limit of C-states if it has such CPUs, and interrupts of its own VFs on CPUs of no
+ * other guest. A request that cannot be met is a warning and does not make the start fail.
  */
 struct tuning_wanted {
-	char governor[VFCTL_GOVERNOR_MAX + 1]; /* "": none */
+	char governor[VFCTL_GOVERNOR_MAX + 1]; /* "" if none is requested */
 	uint32_t cpu_latency_us; /* or VFCTL_CPU_LATENCY_UNSAID */
 	bool interrupts;
 };
 
-/* The profile, and what the guest wants otherwise. -ENOENT: this host has no such profile. */
+/* Combine the profile with the guest's own settings. -ENOENT: this host has no such profile. */
 int tuning_resolve(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_guest_tuning *asked, struct tuning_wanted *ret);
 
 /*
- * CPUs of a node (VFCTL_NODE_NONE: of all) for the host's own work: those that host.yaml reserves
- * there, else those that neither the kernel's command line isolates nor guests have. May be empty.
+ * The CPUs of a node (VFCTL_NODE_NONE: of all nodes) for the host's own work: those that host.yaml
+ * reserves there, or else those that the kernel does not isolate and no guest holds. May be empty.
  */
 void tuning_housekeeping(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_leases *leases, int node, struct vfctl_cpuset *ret);
 /*
- * Where the interrupts of a guest's VF go: to the CPUs of QEMU's own threads, else to those of
- * tuning_housekeeping(); to none that another guest has for its vCPUs.
+ * The CPUs for the interrupts of a guest's VF: those of QEMU's own threads, or else those of
+ * tuning_housekeeping(), but never those of another guest's vCPUs.
  */
 void tuning_vector_cpus(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_leases *leases, const struct vfctl_domain_intent *intent,
 	const struct vfctl_bdf *vf, struct vfctl_cpuset *ret);
 
-/* The CPUs that it may have governors for; empty: none, and no limit of C-states either. */
+/* The CPUs for which the guest may have governors; empty: none, and no limit of C-states either. */
 struct vfctl_cpuset tuning_own_cpus(const struct vfctl_lease *lease);
 
 struct tuning_start {
 	const struct vfctl_host_spec *spec; /* may be NULL */
 	const struct vfctl_domain_intent *intent;
-	const struct vfctl_lease *lease; /* that vfctl made, or NULL */
-	const struct vfctl_domain_vf *vfs; /* that it gets */
+	const struct vfctl_lease *lease; /* the lease that vfctl made, or NULL */
+	const struct vfctl_domain_vf *vfs; /* the VFs that the guest gets */
 	size_t vf_count;
-	int lock; /* -1; held until the steps are carried out when CPUs share a governor */
-	struct buf left_out; /* what is not to be had, in words; for when the guest starts */
+	int lock; /* -1 if it is not held; if CPUs share a governor, held until the steps are carried out */
+	struct buf left_out; /* requests that cannot be met, as text; logged when the guest starts */
 };
-/* Steps of the start. The words and the lock are the caller's. */
+/* Plan the steps of the start. The caller owns the text and the lock. */
 int tuning_plan(struct vfctl_ctx *ctx, struct tuning_start *start, struct steps *steps);
 
-/* Is it an effect of tuning, which the end of the run takes back whatever its lease is? */
+/*
+ * Whether the operation is an effect of tuning, which the end of the run rolls back regardless of
+ * the lease.
+ */
 bool tuning_is_effect(const struct op *op);
-/* Is this VF, and by that what becomes of its interrupts, that domain's? */
+/* Whether this VF, and so the handling of its interrupts, belongs to that domain. */
 bool tuning_is_kept(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf);
-/* It is no more, nor are (@only NULL) all of the lease: also those that were plugged in. */
+/*
+ * Drop the entries of an ended lease, or (@only NULL) of all VFs of the lease, including those that
+ * were plugged in.
+ */
 int tuning_forget_kept(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	const struct vfctl_bdf *only);
 /*
- * The end of a run: its governors that another guest's run wants as well are left, and that run
- * takes them back to what they were before this one. @ops, of @run, become those that are to be
- * taken back now; *@io_count. @ret_lock (-1) is held until the run is closed.
+ * Handle the end of a run: governors that another guest's run also requests are kept. That run will
+ * restore them to the values before this run. @ops, the operations of @run, are reduced to those
+ * that are rolled back now; *@io_count. @ret_lock (-1) is held until the run is closed.
  */
 int tuning_hand_over(struct vfctl_ctx *ctx, const struct open_change *run, struct op *ops,
 	size_t *io_count, int *ret_lock);

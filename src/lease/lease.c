@@ -55,7 +55,7 @@ int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **re
 	int r = store_open(ctx, STORE_READ, &store);
 
 	*ret = NULL;
-	return r == 0 ? store_read(store, uuid, ret) : ctx_forgive(ctx, r, -ENOENT);
+	return r == 0 ? store_read(store, uuid, ret) : ctx_ignore_error(ctx, r, -ENOENT);
 }
 
 int lease_open(struct vfctl_ctx *ctx, const char *uuid, struct store **ret_store,
@@ -68,5 +68,5 @@ int lease_open(struct vfctl_ctx *ctx, const char *uuid, struct store **ret_store
 
 int fail_no_lease(struct vfctl_ctx *ctx, const char *uuid)
 {
-	return ctx_fail(ctx, -ENOENT, "domain %s holds no lease any more", uuid);
+	return ctx_fail(ctx, -ENOENT, "domain %s no longer has a lease", uuid);
 }

@@ -8,29 +8,29 @@
 #include "core/domain.h"
 #include "core/lease.h"
 
-/* What a domain's VF is leased with. */
+/* The values with which a domain's VF is leased. */
 struct vfctl_lease_vf lease_vf_row(const struct vfctl_domain_vf *vf);
 /*
- * What a placement holds, as a lease: cells, CPUs, memory, and the VFs with what they are
- * leased with. Id, domain and QEMU's shared CPUs are the caller's. lease_clear() frees it.
+ * Convert a placement to a lease: cells, CPUs, memory, and the VFs with their values. The caller
+ * sets id, domain and QEMU's shared CPUs. lease_clear() frees it.
  */
 int lease_fill(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 	const struct vfctl_domain_vf *vfs, size_t vf_count, struct vfctl_lease *io);
-/* What lease_fill() made; the name is not the lease's. */
+/* Free what lease_fill() allocated; the name does not belong to the lease. */
 void lease_clear(struct vfctl_lease *lease);
 
-/* The lease of one domain, if it has any; @ret NULL: there is no state file yet. */
+/* Read the lease of one domain; @ret is NULL if there is no state file yet. */
 int lease_read(struct vfctl_ctx *ctx, const char *uuid, struct vfctl_leases **ret);
 
-/* The one that was read so; NULL: there is none. */
+/* The lease that was read this way; NULL if there is none. */
 static inline const struct vfctl_lease *lease_of(const struct vfctl_leases *leases)
 {
 	return leases && leases->count ? &leases->v[0] : NULL;
 }
-/* The same (NULL: all) to be changed, in the store that stays open. */
+/* Read it (@uuid NULL: all) for a change, in a store that stays open. */
 int lease_open(struct vfctl_ctx *ctx, const char *uuid, struct store **ret_store,
 	struct vfctl_leases **ret);
-/* -ENOENT: a change counted on it. */
+/* -ENOENT: a change requires the lease. */
 int fail_no_lease(struct vfctl_ctx *ctx, const char *uuid);
 
 #endif

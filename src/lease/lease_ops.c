@@ -35,7 +35,7 @@ static int lease_id(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : op_say(ctx, held ? leases->v[0].id : "", ret);
 }
 
-/* The row of the running domain that has this VF; NULL: none. */
+/* The running domain that has this VF; NULL if there is none. */
 static const struct known_domain *plugged_in(const struct known_domains *all, const char *uuid,
 	const struct vfctl_bdf *vf)
 {
@@ -46,7 +46,7 @@ static const struct known_domain *plugged_in(const struct known_domains *all, co
 	return NULL;
 }
 
-/* By libvirt's files: whoever holds a PF's lock must not call libvirt. */
+/* Reads libvirt's files, because a holder of a PF's lock must not call libvirt. */
 static int check_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
 {
 	_cleanup_(known_domains_freep) struct known_domains *all = NULL;
@@ -54,12 +54,13 @@ static int check_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *leas
 
 	for (size_t i = 0; r == 0 && i < lease->vf_count; i++)
 		if (plugged_in(all, lease->domain_uuid, &lease->vfs[i].bdf))
-			return ctx_fail(ctx, -EBUSY, "domain %s runs with VF %s, and keeps its lease",
+			return ctx_fail(ctx, -EBUSY, "domain %s is running with VF %s and keeps its "
+				"lease",
 				lease->domain_name, TEXT(&lease->vfs[i].bdf));
 	return r;
 }
 
-/* The same of one VF of it. */
+/* Check the same for a single VF. */
 static int check_vf_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf)
 {
@@ -70,7 +71,7 @@ static int check_vf_unplugged(struct vfctl_ctx *ctx, const struct vfctl_lease *l
 	return check_unplugged(ctx, &alone);
 }
 
-/* The lease of a domain that libvirt does not know any more; it is defined again. */
+/* Replace the lease of a domain that libvirt no longer has; the domain is defined again. */
 static int replace_lease(struct vfctl_ctx *ctx, const struct op *op, const struct lease_text *t)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -83,7 +84,7 @@ static int replace_lease(struct vfctl_ctx *ctx, const struct op *op, const struc
 		return ctx_fail(ctx, -EAGAIN, "the lease of domain %s has changed meanwhile",
 			t->lease.domain_name);
 	if (leases->v[0].running)
-		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile, and keeps its "
+		return ctx_fail(ctx, -EBUSY, "domain %s was started meanwhile and keeps its "
 			"lease", leases->v[0].domain_name);
 	return store_replace(store, leases->v[0].id, &t->lease);
 }
@@ -107,7 +108,10 @@ static int take_lease(struct vfctl_ctx *ctx, const struct op *op)
 	return store_take(store, &t.lease);
 }
 
-/* 1: the lease that the change took goes back; 0: it is gone, or somebody else's. */
+/*
+ * 1: the change took the lease, and it is to be restored; 0: the lease no longer exists or has
+ * another owner.
+ */
 static int find_taken(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret_leases,
 	struct lease_text *ret_text)
 {
@@ -120,12 +124,12 @@ static int find_taken(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_l
 	now = &(*ret_leases)->v[0];
 	if (strchr(op->want, ' '))
 		r = lease_from_text(ctx, op->want, ret_text);
-	else /* an older vfctl's */
+	else /* of an older vfctl */
 		ret_text->lease.running = ret_text->lease.transient = true;
 	if (r < 0 || (now->transient && !ret_text->lease.transient))
-		return r; /* the hook was faster: it is the run's */
+		return r; /* the hook was faster: the VF belongs to the run */
 	if (now->running && !ret_text->lease.running)
-		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile, and keeps its "
+		return ctx_fail(ctx, -EBUSY, "domain %s was started meanwhile and keeps its "
 			"lease", now->domain_name);
 	r = check_unplugged(ctx, now);
 	return r < 0 ? r : 1;
@@ -181,7 +185,10 @@ static int set_intent(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf, const c
 	return r < 0 ? r : store_set_intent(store, vf, &intent);
 }
 
-/* It has it already when an attach was cut short, or its device was taken out by others. */
+/*
+ * The domain already has the VF if an attach was interrupted, or if another program removed its
+ * device.
+ */
 static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -204,13 +211,16 @@ static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
 	if (!has)
 		return running ? run_take(ctx, store, lease, &row) : store_add_vf(store, lease->id, &row);
 	r = store_set_intent(store, &has->bdf, &row.intent);
-	/* It was named, and has the address of another than it was. */
+	/* Its identification was recorded, and another PF has the address now. */
 	if (r == 0 && row.port_id[0] && !str_eq(row.port_id, has->port_id))
 		r = store_set_port(store, &has->bdf, row.port_id);
 	return r == 0 && running ? run_mark(ctx, uuid, lease->id, lease->domain_name) : r;
 }
 
-/* @ret_row NULL: it is leased no more. One that was leased before the change keeps its lease. */
+/*
+ * @ret_row is NULL if it is no longer leased. A VF that was leased before the change keeps its
+ * lease.
+ */
 static int find_taken_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret_leases,
 	const struct vfctl_lease_vf **ret_row)
 {
@@ -242,16 +252,15 @@ static int check_vf(struct vfctl_ctx *ctx, const struct op *op)
 	return find_taken_vf(ctx, op, &leases, &row);
 }
 
-/* Somebody started it since it was looked at: its VFs are its own until that run ends. */
+/* The domain was started after the check: its VFs stay leased until that run ends. */
 static int end_with_run(struct vfctl_ctx *ctx, struct store *store,
 	const struct vfctl_lease *lease)
 {
-	log_warn(ctx, "domain %s has been started meanwhile: what it holds is released when it "
-		"stops", lease->domain_name);
+	log_warn(ctx, "domain %s was started meanwhile: its lease ends when it stops", lease->domain_name);
 	return store_make_transient(store, lease->id);
 }
 
-/* With its PFs' locks: what the lease is now counts, not what it was before. */
+/* Called with the locks of its PFs: the present lease counts, not the former one. */
 static int end_locked(struct vfctl_ctx *ctx, const char *uuid, bool was_running)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *now = NULL;
@@ -268,7 +277,7 @@ static int end_locked(struct vfctl_ctx *ctx, const char *uuid, bool was_running)
 	return r < 0 ? r : store_drop(store, now->v[0].id);
 }
 
-/* Those of the PFs of all VFs that the domain holds; @ret_held false: it holds nothing. */
+/* Lock the PFs of all VFs that the domain holds; @ret_held is false if it holds nothing. */
 static int lock_pfs(struct vfctl_ctx *ctx, const char *uuid, struct pf_locks *locks,
 	bool *ret_held)
 {
@@ -290,7 +299,7 @@ static int end_lease(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 || !held ? r : end_locked(ctx, op->target, strstr(op->before, OP_RUNNING));
 }
 
-/* With its PF's lock held. A lease that the VF alone made ends with it. */
+/* Called with the lock of its PF. A lease that contains only this VF ends with it. */
 static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -304,12 +313,12 @@ static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct v
 	r = run_restore_vf(ctx, lease, vf);
 	if (r < 0)
 		return r;
-	/* It held nothing else: the domain was not defined with vfctl. */
+	/* It has nothing else: the domain was not defined with vfctl. */
 	return lease->vf_count == 1 && lease->node < 0 ? store_drop(store, lease->id)
 						       : store_remove_vf(store, lease->id, vf);
 }
 
-/* The lock of the PF of a VF that the domain holds. */
+/* Lock the PF of a VF that the domain holds. */
 static int lock_pf_of(struct vfctl_ctx *ctx, const struct op *op, struct pf_locks *locks)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -321,7 +330,7 @@ static int lock_pf_of(struct vfctl_ctx *ctx, const struct op *op, struct pf_lock
 	return row && r == 0 ? pf_locks_take(ctx, locks) : r;
 }
 
-/* With that lock, what it holds then. */
+/* With that lock, read what the domain holds now. */
 static int lock_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct pf_locks *locks,
 	struct vfctl_leases **ret, const struct vfctl_lease_vf **ret_vf)
 {
@@ -331,7 +340,7 @@ static int lock_leased_vf(struct vfctl_ctx *ctx, const struct op *op, struct pf_
 	return r < 0 ? r : op_leased_vf(ctx, op, ret, ret_vf);
 }
 
-/* Somebody started it since it was looked at, perhaps with the VF in it still. */
+/* The domain was started after the check, perhaps with the VF still in its definition. */
 static int check_not_started(struct vfctl_ctx *ctx, const struct op *op, const char *uuid,
 	const struct vfctl_bdf *vf)
 {
@@ -341,12 +350,12 @@ static int check_not_started(struct vfctl_ctx *ctx, const struct op *op, const c
 
 	if (!lease || !lease->running || !strstr(op->before, OP_OFF))
 		return r;
-	return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile; the VF stays its own "
-		"until it stops, then: vfctl detach %s --vf %s", lease->domain_name,
+	return ctx_fail(ctx, -EBUSY, "domain %s was started meanwhile; it keeps the VF until it stops; "
+		"then run: vfctl detach %s --vf %s", lease->domain_name,
 		lease->domain_name, TEXT(vf));
 }
 
-/* The guest let go of it, and libvirt writes its file after that. */
+/* The guest released the device, and libvirt's file may be updated a moment later. */
 static int await_unplugged(struct vfctl_ctx *ctx, const char *uuid, const struct vfctl_bdf *vf)
 {
 	unsigned waited = 0;
@@ -357,14 +366,14 @@ static int await_unplugged(struct vfctl_ctx *ctx, const char *uuid, const struct
 
 		if (r < 0 || !plugged_in(all, uuid, vf))
 			return r;
-		ctx_doing(ctx, "waiting for libvirt's file to show that the VF is gone");
+		ctx_progress(ctx, "waiting for libvirt to record that the VF is gone");
 		if (!host_wait_ms(ctx, 100, &waited))
 			return ctx_fail(ctx, -EBUSY, "the running domain has VF %s again",
 				TEXT(vf));
 	}
 }
 
-/* The PF's lock is held from the look on: a start would be given the VF in between. */
+/* The PF's lock is held from the check on: otherwise a start could get the VF in between. */
 static int end_vf(struct vfctl_ctx *ctx, const struct op *op)
 {
 	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
@@ -396,7 +405,10 @@ const struct op_type op_unlease_vf = {.name = "unlease-vf", OP_CALLS(unlease_vf)
 
 /* ---- identity and policy of a VF that is plugged in ---- */
 
-/* Whether it was written nobody can tell: what was there before is in the run. */
+/*
+ * It cannot be determined whether the policy was written; the previous policy is recorded in the
+ * run.
+ */
 static int policy_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	int r = lease_id(ctx, op, ret);
@@ -417,7 +429,7 @@ static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
 	int r = lock_leased_vf(ctx, op, &locks, &leases, &row);
 
 	if (r == 0 && !row)
-		r = ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more", op->target);
+		r = ctx_fail(ctx, -ENOENT, "VF %s is no longer leased to that domain", op->target);
 	if (r < 0)
 		return r;
 	vf = (struct vfctl_domain_vf){.bdf = row->bdf, .pf = row->pf, .index = row->index,
@@ -435,15 +447,15 @@ static int restore_one(struct vfctl_ctx *ctx, const struct op *op)
 
 	if (!row)
 		return r;
-	/* libvirt's answer was lost, and the guest has it after all. */
+	/* libvirt's answer was lost, and the guest has the VF after all. */
 	r = check_vf_unplugged(ctx, &leases->v[0], row);
 	return r < 0 ? r : run_restore_vf(ctx, &leases->v[0], &row->bdf);
 }
 
 OP_ONE_BY_ONE(policy, policy_text, set_policy, restore_one)
-const struct op_type op_policy = {.name = "policy", OP_CALLS(policy), .volatile_ = true};
+const struct op_type op_policy = {.name = "policy", OP_CALLS(policy), .lost_on_reboot = true};
 
-/* ---- what a run left behind ---- */
+/* ---- leftovers of a run ---- */
 
 static bool is_left(const struct vfctl_lease *lease)
 {
@@ -478,18 +490,18 @@ static int end_run(struct vfctl_ctx *ctx, const struct op *op)
 		return ctx_fail(ctx, -EBUSY, "domain %s has been started meanwhile; its VFs are "
 			"returned when it stops", now->v[0].domain_name);
 	r = run_end(ctx, op->target);
-	/* Of several VFs some have got theirs back. */
+	/* Some of several VFs were restored. */
 	return r < 0 ? ctx_append(ctx, -ESTALE, " (that is left to do: release %s)",
 		now->v[0].domain_name) : 0;
 }
 
 OP_ONE_BY_ONE(unrun, what_is_left, end_run, NULL)
-const struct op_type op_unrun = {.name = "unrun", OP_CALLS(unrun), .nature = OP_COMMIT,
+const struct op_type op_end_run = {.name = "unrun", OP_CALLS(unrun), .nature = OP_COMMIT,
 	.same = lease_text_is};
 
-/* ---- a lease whose domain is gone, and that another domain's definition names ---- */
+/* ---- a lease whose domain no longer exists, and which another domain's definition names ---- */
 
-/* The lease of that id; NULL: there is none. */
+/* The lease with that id; NULL if there is none. */
 static const struct vfctl_lease *find_by_id(const struct vfctl_leases *leases, const char *id)
 {
 	for (size_t i = 0; leases && i < leases->count; i++)
@@ -512,11 +524,11 @@ static int whose_lease(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 
 static int check_rests(struct vfctl_ctx *ctx, const struct vfctl_lease *l)
 {
-	return !l->running ? 0 : ctx_fail(ctx, -EBUSY, "domain %s runs with what it is leased; do that again "
-		"when it is off", l->domain_name);
+	return !l->running ? 0 : ctx_fail(ctx, -EBUSY, "domain %s is running with its lease; repeat "
+		"this when it is off", l->domain_name);
 }
 
-/* @from, @to: "UUID NAME". One that is neither's any more stays as it is. */
+/* @from, @to: "UUID NAME". A lease that belongs to neither any more is not changed. */
 static int hand_over(struct vfctl_ctx *ctx, const struct op *op, const char *from, const char *to)
 {
 	_free_ char *uuid = strndup(to, strcspn(to, " "));
@@ -543,8 +555,8 @@ static int give_lease(struct vfctl_ctx *ctx, const struct op *op)
 
 	if (r == 0)
 		r = whose_lease(ctx, op, &now);
-	return r == 0 && !str_eq(now, op->want) ? ctx_fail(ctx, -EBUSY, "lease %s is no more that of the "
-		"domain which it was when this was planned; do it again", op->target) : r;
+	return r == 0 && !str_eq(now, op->want) ? ctx_fail(ctx, -EBUSY, "lease %s now belongs to "
+		"another domain; repeat the command", op->target) : r;
 }
 
 static int give_lease_back(struct vfctl_ctx *ctx, const struct op *op)

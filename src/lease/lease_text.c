@@ -36,7 +36,7 @@ static void put_flag(struct buf *out, const char *key, bool value)
 		buf_printf(out, ",\"%s\":true", key);
 }
 
-/* The members of an object that goes on. */
+/* Append the members of a VF to an open object. */
 static void put_vf(struct buf *out, const struct vfctl_lease_vf *vf)
 {
 	_free_ char *intent = json_of_attrs(&vf->intent);
@@ -113,7 +113,7 @@ char *lease_shape_to_text(const struct vfctl_lease *lease)
 
 static int fail_text(struct vfctl_ctx *ctx, const char *text)
 {
-	return ctx_fail(ctx, -EBADMSG, "'%.100s' is no lease", text);
+	return ctx_fail(ctx, -EBADMSG, "'%.100s' is not a lease", text);
 }
 
 static int read_json(struct vfctl_ctx *ctx, const char *text, struct json **ret)
@@ -191,7 +191,7 @@ static bool read_cell(const struct json *object, struct vfctl_lease_cell *ret)
 		read_count(object, "shared-vcpus", &ret->shared_vcpus);
 }
 
-/* Room is made; the rows are read up to the first that is none. */
+/* Allocate memory and read the rows up to the first one that is not valid. */
 static bool read_rows(const struct json *cells, const struct json *vfs, struct vfctl_lease *l)
 {
 	bool ok = true;
@@ -203,7 +203,7 @@ static bool read_rows(const struct json *cells, const struct json *vfs, struct v
 	return ok;
 }
 
-/* What the cells say together. */
+/* Add up the values of the cells. */
 static void add_up(struct vfctl_lease *l)
 {
 	l->node = l->cell_count ? l->cells[0].node : VFCTL_NODE_NONE;

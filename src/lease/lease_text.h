@@ -6,30 +6,33 @@
 #include "core/lease.h"
 
 /*
- * Leases as an operation has them: the id, a space, and all that the lease is as JSON. An older
- * vfctl wrote the id alone.
+ * A lease in the form of an operation: the id, a space, and the whole lease as JSON. An older vfctl
+ * wrote only the id.
  */
 struct lease_text {
-	struct vfctl_lease lease; /* id, name, cells and VFs too are owned here */
+	struct vfctl_lease lease; /* also owns id, name, cells and VFs */
 };
 void lease_text_clear(struct lease_text *text);
 
-/* NULL: out of memory. */
+/* NULL if memory is exhausted. */
 char *lease_to_text(const struct vfctl_lease *lease);
-/* -EBADMSG when it is no such text. */
+/* -EBADMSG if it is not a valid text. */
 int lease_from_text(struct vfctl_ctx *ctx, const char *text, struct lease_text *ret);
 
-/* The same for one VF that lease @id gets; @running: its domain runs with it from now on. */
+/*
+ * The same for one VF that is added to lease @id; @running: its domain has it in its run from now
+ * on.
+ */
 char *lease_vf_to_text(const char *id, const struct vfctl_lease_vf *vf, bool running);
 int lease_vf_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lease_vf *ret,
 	bool *ret_running);
 
-/* Its CPUs, memory and cells alone, as JSON; NULL: out of memory. */
+/* Only its CPUs, memory and cells, as JSON; NULL if memory is exhausted. */
 char *lease_shape_to_text(const struct vfctl_lease *lease);
-/* Cells are owned by @ret, as lease_clear() frees them. -EBADMSG when it is no such text. */
+/* @ret owns the cells; lease_clear() frees them. -EBADMSG if it is not a valid text. */
 int lease_shape_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lease *ret);
 
-/* Does it begin with this id? */
+/* Whether the text begins with this id. */
 bool lease_text_is(const char *text, const char *id);
 
 #endif

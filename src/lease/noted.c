@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values that this host has already: live, leased, or in the definition of a domain without a lease. */
+/*
+ * Record values that this host already uses: live, leased, or in the definition of a domain without
+ * a lease.
+ */
 #include "lease/noted.h"
 
 #include <errno.h>
@@ -12,7 +15,7 @@
 #include "lease/lease.h"
 #include "core/workflow.h"
 
-/* Those in the definitions of other domains that have no lease. */
+/* Values in the definitions of other domains that have no lease. */
 static int look_at_domains(struct identities *io)
 {
 	static const struct vfctl_pf nowhere = {.netdev = ""};
@@ -45,11 +48,11 @@ int identities_look(struct identities *io, const struct vfctl_inventory *invento
 	io->facts.leases = leases;
 	live_values_clear(&io->facts.live);
 	r = live_from_inventory(io->ctx, inventory, &io->facts.live);
-	/* What claims has pools that set those aside: identities_note_live(). */
+	/* A change has pools that quarantine these values: identities_note_live(). */
 	return r < 0 || io->claim ? r : look_at_domains(io);
 }
 
-/* ---- what is live ---- */
+/* ---- live values ---- */
 
 static int note_one(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_kind kind,
 	uint64_t value, const struct vfctl_id_owner *owner, const char *where)
@@ -65,8 +68,8 @@ static int note_one(struct vfctl_ctx *ctx, struct vfctl_ids *ids, enum vfctl_id_
 		return r < 0 ? r : 0;
 	r = vfctl_ids_quarantine(ids, kind, value, owner, where);
 	if (r == 1)
-		log_warn(ctx, "%s is in use (%s) but nobody has it from the pool: it is set aside "
-			"and will not be given", vfctl_id_format(kind, value, text), where);
+		log_warn(ctx, "%s is in use (%s) but not allocated from the pool: it is "
+			"quarantined", vfctl_id_format(kind, value, text), where);
 	return r < 0 ? r : 0;
 }
 
@@ -101,7 +104,7 @@ static int note_pf(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vf
 	return r;
 }
 
-/* What a domain has that is off is not live, and yet its. */
+/* The values of a domain that is off are not live, but belong to it. */
 static int note_lease(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 	const struct vfctl_lease *lease)
 {
@@ -114,7 +117,7 @@ static int note_lease(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 	return r;
 }
 
-/* Its lease is lost, or vfctl never gave it one: at its start it has what it names. */
+/* Its lease is lost, or vfctl never made one: at its start it gets the values of its definition. */
 static int note_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct known_domain *domain)
 {
 	struct vfctl_id_owner owner = {.domain_name = ""};
@@ -165,7 +168,7 @@ int vfctl_ids_note_host(struct vfctl_ctx *ctx, struct vfctl_ids *ids)
 	return r;
 }
 
-/* Another domain's by its lease, or by its definition without one. */
+/* Whether the value belongs to another domain by its lease, or by its definition without one. */
 static bool is_anothers(const struct value_answer *answer, const struct vfctl_id_owner *owner)
 {
 	if (answer->lease)

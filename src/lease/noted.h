@@ -4,12 +4,14 @@
 
 #include "ids/give.h"
 
-/* Who has what on this host: before identities_give(). @leases are borrowed. */
+/* Read the owners of values on this host, before identities_give(). @leases are borrowed. */
 int identities_look(struct identities *io, const struct vfctl_inventory *inventory,
 	const struct vfctl_leases *leases);
 
-/* Everything live or leased on this host, or in the definition of a domain without a lease, that a pool
- * could give is never given; new cases are logged. */
+/*
+ * Quarantine all values that are live, leased, or in the definition of a domain without a lease,
+ * and that a pool could allocate. New cases are logged.
+ */
 int identities_note_live(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 	const struct vfctl_inventory *inventory, const struct vfctl_leases *leases);
 

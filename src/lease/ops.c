@@ -19,10 +19,10 @@ int op_ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config, struc
 	int r;
 
 	if (!hv)
-		return ctx_fail(ctx, -ENOTCONN, "libvirt must be asked for domain %s", op->target);
+		return ctx_fail(ctx, -ENOTCONN, "vfctl needs libvirt to change domain %s", op->target);
 	op_uuid(op, uuid);
 	r = hv->get(ctx, hv, uuid, config, ret);
-	return r == 0 ? 1 : ctx_forgive(ctx, r, -ENOENT);
+	return r == 0 ? 1 : ctx_ignore_error(ctx, r, -ENOENT);
 }
 
 int op_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VFCTL_UUID_TEXT],

@@ -22,35 +22,35 @@ static struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
 	return NULL;
 }
 
-/* The VF must still be the function that was leased: VFs made anew may have moved. */
+/* The VF must still be the function that was leased: VFs that were created again may have moved. */
 static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 	const struct vfctl_domain_vf *want, const struct vfctl_vf **ret)
 {
 	struct vfctl_pf *pf = &inventory->pfs[0];
 	struct vfctl_vf *vf = find_index(pf, want->index);
-	char name[VFCTL_BDF_TEXT], words[192];
+	char name[VFCTL_BDF_TEXT], message[192];
 	int r;
 
 	if (!vf && !pf->driver[0])
 		return pci_fail_unbound(ctx, &pf->bdf, -ENOENT);
 	if (!vf)
-		return ctx_fail(ctx, -ENOENT, "PF %s (%s) has no VF %u; it has %u VFs; make them "
+		return ctx_fail(ctx, -ENOENT, "PF %s (%s) has no VF %u; it has %u VFs; create them "
 			"with: vfctl create %s N", vfctl_pf_name(pf, name), TEXT(&pf->bdf),
 			want->index, pf->num_vfs, vfctl_pf_name(pf, name));
 	if (vfctl_bdf_compare(&vf->bdf, &want->bdf))
-		return ctx_fail(ctx, -ENOENT, "VF %u of PF %s is %s now, not %s as when the domain "
-			"was defined; take it out and give the domain another (vfctl detach, vfctl "
-			"attach), or make as many VFs as there were", want->index,
+		return ctx_fail(ctx, -ENOENT, "VF %u of PF %s is now %s, not %s as when the domain was "
+			"defined; give the domain another VF (vfctl detach, vfctl attach), or create as "
+			"many VFs as there were", want->index,
 			vfctl_pf_name(pf, name), TEXT(&vf->bdf),
 			TEXT(&want->bdf));
 	r = inventory_complete(ctx, pf, vf);
 	if (r < 0)
 		return r;
-	/* Its guest does not run yet, so whoever has it open is somebody else. */
+	/* Its guest does not run yet, so another process has it open. */
 	if (vf_is_open(vf)) {
 		holder_name_all(ctx, inventory);
 		return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(pf, name), vf->index,
-			TEXT(&vf->bdf), vf_describe_user(vf, words, sizeof(words)));
+			TEXT(&vf->bdf), vf_describe_user(vf, message, sizeof(message)));
 	}
 	*ret = vf;
 	return 0;
@@ -74,7 +74,7 @@ static bool seen_before(const struct vfctl_domain_vf *vfs, size_t i)
 	return false;
 }
 
-/* Is it still the PF of which its VFs were leased? */
+/* Check that it is still the PF whose VFs were leased. */
 static int check_port(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_pf *pf,
 	port_id_text *ret_ports)
@@ -94,7 +94,7 @@ static int check_port(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	return r;
 }
 
-/* Nothing is at its address. */
+/* There is no function at its address. */
 static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_bdf *pf)
 {
@@ -108,7 +108,7 @@ static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	return -ENOENT;
 }
 
-/* The VFs of one PF among @vfs, as one step. */
+/* Plan the VFs of one PF among @vfs, as one step. */
 static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_bdf *pf,
 	struct steps *steps, port_id_text *ret_ports)

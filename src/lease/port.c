@@ -9,7 +9,7 @@
 #include "sriov/inventory.h"
 #include "state/store.h"
 
-#define WORDS(port_id) port_words((port_id), (char[PORT_WORDS]){0})
+#define WORDS(port_id) port_text((port_id), (char[PORT_WORDS]){0})
 
 void ports_fill(const struct vfctl_inventory *inventory, struct vfctl_lease_vf *io, size_t count)
 {
@@ -23,7 +23,7 @@ void ports_fill(const struct vfctl_inventory *inventory, struct vfctl_lease_vf *
 
 /* ---- at a start ---- */
 
-/* Once in a host's life: then there is time to look at all of it. */
+/* This happens rarely: there is time to read the whole host. */
 static char *say_where(struct vfctl_ctx *ctx, const struct vfctl_lease_vf *vf)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -32,7 +32,7 @@ static char *say_where(struct vfctl_ctx *ctx, const struct vfctl_lease_vf *vf)
 
 	ctx_clear(ctx);
 	return now ? str_format("is %s (%s) now", vfctl_pf_name(now, (char[VFCTL_BDF_TEXT]){0}),
-		TEXT(&now->bdf)) : strdup("is not found on this host");
+		TEXT(&now->bdf)) : strdup("was not found on this host");
 }
 
 int port_fail_gone(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
@@ -42,9 +42,9 @@ int port_fail_gone(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 
 	if (!where)
 		return ctx_oom(ctx);
-	return ctx_fail(ctx, -ENODEV, "domain %s was given VF %s of the PF %s%s%s, which %s; choose the PF "
-		"that the domain shall have: vfctl define with its file, or vfctl detach %s --vf %s and "
-		"vfctl attach", lease->domain_name, TEXT(&vf->bdf), TEXT(&vf->pf),
+	return ctx_fail(ctx, -ENODEV, "domain %s was given VF %s of the PF %s%s%s, which %s; choose a "
+		"PF for the domain: vfctl define with its file, or vfctl detach %s --vf %s and vfctl "
+		"attach", lease->domain_name, TEXT(&vf->bdf), TEXT(&vf->pf),
 		vf->port_id[0] ? " with " : "", vf->port_id[0] ? WORDS(vf->port_id) : "", where,
 		lease->domain_name, TEXT(&vf->bdf));
 }
@@ -56,9 +56,9 @@ static int fail_another(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 
 	if (!where)
 		return ctx_oom(ctx);
-	return ctx_fail(ctx, -ENODEV, "domain %s was given VF %s of the PF with %s, which %s; %s is "
-		"another PF now, %s with %s, perhaps on another network. Choose the PF that the domain "
-		"shall have: vfctl define with its file, or vfctl detach %s --vf %s and vfctl attach",
+	return ctx_fail(ctx, -ENODEV, "domain %s was given VF %s of the PF with %s, which %s; %s is now "
+		"another PF, %s with %s, perhaps on another network. Choose a PF for the domain: vfctl "
+		"define with its file, or vfctl detach %s --vf %s and vfctl attach",
 		lease->domain_name, TEXT(&vf->bdf), WORDS(vf->port_id), where, TEXT(&vf->pf),
 		vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}), WORDS(pf->port_id), lease->domain_name,
 		TEXT(&vf->bdf));
@@ -69,8 +69,8 @@ int port_add_step(struct vfctl_ctx *ctx, const char *domain_uuid, const struct v
 {
 	if (!pf->port_id[0] || str_eq(pf->port_id, vf->port_id))
 		return 0;
-	step_begin(steps, "note that VF %s is of the PF with %s%s%s", TEXT(&vf->bdf),
-		WORDS(pf->port_id), vf->port_id[0] ? ", no more of that with " : "",
+	step_begin(steps, "record that VF %s belongs to the PF with %s%s%s", TEXT(&vf->bdf),
+		WORDS(pf->port_id), vf->port_id[0] ? ", no longer to the one with " : "",
 		vf->port_id[0] ? WORDS(vf->port_id) : "");
 	step_op(steps, &op_vf_port, pf->port_id, vf->port_id, "%s/%s", domain_uuid, TEXT(&vf->bdf));
 	return steps->failed ? ctx_oom(ctx) : 0;
@@ -90,7 +90,7 @@ static int observe_port(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	const struct vfctl_lease_vf *vf;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
-	/* What is leased no more needs none. */
+	/* A VF that is no longer leased needs none. */
 	return r < 0 ? r : op_say(ctx, vf ? vf->port_id : op->want, ret);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vfctl recover: every change whose process died, and every run that libvirt did not end. */
+/* vfctl recover: every change whose process died, and every run whose end the hook did not see. */
 #include <errno.h>
 
 #include "change/pf_locks.h"
@@ -11,14 +11,14 @@
 #include "lease/guest_run.h"
 #include "core/hypervisor.h"
 
-/* Weak in the table of operations (op_types.c): whoever recovers everything links them. */
+/* Weak in the table of operations (op_types.c): programs that recover all changes link them. */
 __attribute__((used)) static const struct op_type *const remote_ops[] = {&op_bench_settings,
 	&op_bench_tunnel};
 
 struct recovery {
 	struct vfctl_recovery public;
-	struct open_changes *open, *runs; /* what the public part points into */
-	struct known_domains *domains;	  /* once a run was looked at */
+	struct open_changes *open, *runs; /* the arrays to which the public members point */
+	struct known_domains *domains;	  /* read with the first run */
 };
 
 void vfctl_recovery_free(struct vfctl_recovery *recovery)
@@ -43,7 +43,7 @@ static void recovery_freep(struct recovery **r)
 	vfctl_recovery_free(*r ? &(*r)->public : NULL);
 }
 
-/* The steps with something to take back, the last first. */
+/* The steps that have effects to roll back, in reverse order. */
 static int list_steps(struct vfctl_ctx *ctx, const struct open_change *c,
 	struct vfctl_recovered_change *out)
 {
@@ -54,11 +54,11 @@ static int list_steps(struct vfctl_ctx *ctx, const struct open_change *c,
 	for (size_t end = c->op_count; end-- > 0;) {
 		size_t start = end;
 
-		while (start > 0 && !c->words[start][0])
+		while (start > 0 && !c->message[start][0])
 			start--;
-		/* Its line may have been that of an operation which this vfctl does not know. */
-		if (c->words[start][0] && ops_leave_something(ctx, &c->ops[start], end - start + 1))
-			steps[out->step_count++] = c->words[start];
+		/* Its line may belong to an operation that this vfctl does not have. */
+		if (c->message[start][0] && ops_leave_something(ctx, &c->ops[start], end - start + 1))
+			steps[out->step_count++] = c->message[start];
 		end = start;
 	}
 	out->steps = steps;
@@ -73,7 +73,7 @@ static bool is_open_still(const struct open_changes *now, int64_t id)
 	return false;
 }
 
-/* Its owner may have ended it between the reading and the lock. */
+/* Its process may have ended it between the reading and the lock. */
 static int look_again(struct vfctl_ctx *ctx, const struct open_change *c)
 {
 	_cleanup_(open_changes_freep) struct open_changes *now = NULL;
@@ -83,8 +83,8 @@ static int look_again(struct vfctl_ctx *ctx, const struct open_change *c)
 }
 
 /*
- * Its process may be gone and a write of it, in a child of its own, go on in the kernel: that
- * holds the lock as well, and ends soon.
+ * Its process may have died while a write to the kernel, in a child process, is still in progress.
+ * The child also holds the lock, and ends soon.
  */
 static int lock_dead(struct vfctl_ctx *ctx, const struct open_change *c, bool wait,
 	int *ret_lock)
@@ -97,7 +97,7 @@ static int lock_dead(struct vfctl_ctx *ctx, const struct open_change *c, bool wa
 	return host_lock(ctx, c->lock, false, ret_lock);
 }
 
-/* 1: it counts; 0: it is over already. */
+/* 1: it counts; 0: it has already ended. */
 static int recover_next(struct vfctl_ctx *ctx, struct open_change *c,
 	const struct vfctl_recover_options *options, struct vfctl_recovered_change *out)
 {
@@ -124,7 +124,7 @@ static int recover_next(struct vfctl_ctx *ctx, struct open_change *c,
 	return r < 0 && !out->error ? r : 1;
 }
 
-/* libvirt as long as changes of guests are looked at. */
+/* The connection to libvirt while changes of guests are recovered. */
 struct libvirt_visit {
 	struct vfctl_ctx *ctx;
 	struct vfctl_hypervisor *hypervisor;
@@ -153,7 +153,10 @@ static void disconnect(struct libvirt_visit *visit)
 
 /* ---- runs whose domain is off: libvirt did not call the hook at their end ---- */
 
-/* 1 libvirt says that it is off, or knows it no more; 0 it runs, or that cannot be told. */
+/*
+ * 1: libvirt reports that it is off, or does not have it any more; 0: it runs, or this cannot be
+ * determined.
+ */
 static int is_off(struct vfctl_ctx *ctx, const char *uuid)
 {
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
@@ -167,7 +170,7 @@ static int is_off(struct vfctl_ctx *ctx, const char *uuid)
 	return off;
 }
 
-/* libvirt's files first: they cost nothing, and nearly all guests run. */
+/* Read libvirt's files first: that is cheap, and nearly all guests run. */
 static int is_over(struct vfctl_ctx *ctx, const struct open_change *run, struct recovery *all,
 	const struct vfctl_recover_options *options, struct libvirt_visit *visit)
 {
@@ -194,11 +197,11 @@ static int end_run(struct vfctl_ctx *ctx, const struct open_change *run)
 		r = pf_locks_take(ctx, &locks);
 	if (r == 0)
 		r = journal_read_runs(ctx, run->run, &now);
-	/* It may have been started meanwhile: then that is another run. */
+	/* The domain may have been started meanwhile: then it is another run. */
 	return r < 0 || !is_open_still(now, run->id) ? r : run_end(ctx, run->run);
 }
 
-/* 1: it counts; 0: it goes on. */
+/* 1: it counts; 0: it is still running. */
 static int recover_run(struct vfctl_ctx *ctx, struct open_change *run, struct recovery *all,
 	const struct vfctl_recover_options *options, struct libvirt_visit *visit,
 	struct vfctl_recovered_change *out)
@@ -286,7 +289,7 @@ int vfctl_recover(struct vfctl_ctx *ctx, const struct vfctl_recover_options *opt
 	for (size_t i = 0; i < all->public.count; i++)
 		failed += all->public.changes[i].outcome == VFCTL_RECOVERED_FAILED;
 	*ret = &steal(all)->public;
-	return failed ? ctx_fail(ctx, -ESTALE, "%zu change%s could not be taken back; remove what "
-		"stands in the way and run this again, or leave the host as it is: vfctl recover "
+	return failed ? ctx_fail(ctx, -ESTALE, "%zu change%s could not be rolled back; solve the "
+		"reported problems and repeat this command, or accept the host as it is: vfctl recover "
 		"--accept", failed, failed == 1 ? "" : "s") : 0;
 }

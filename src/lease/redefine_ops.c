@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest that is defined anew: its lease takes another shape, its definition another text. */
+/*
+ * Operations for a guest that is defined again: its lease gets another shape, its definition
+ * another text.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,7 +32,7 @@ static int shape_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : op_give(ctx, lease ? lease_shape_to_text(lease) : strdup(""), ret);
 }
 
-/* Its length without a mark at its end that the domain did not run. */
+/* The length without a mark at the end that the domain did not run. */
 static size_t length_without_off(const char *text, size_t len)
 {
 	size_t mark = strlen(OP_OFF);
@@ -44,13 +47,13 @@ static bool was_off(const char *text)
 	return length_without_off(text, len) < len;
 }
 
-/* It runs with what it had, and nobody else may have that. */
+/* The guest runs with its previous resources, and no other guest may get them. */
 static int fail_started(struct vfctl_ctx *ctx, const char *name)
 {
-	return ctx_fail(ctx, -EBUSY, "domain %s was started meanwhile; do that again", name);
+	return ctx_fail(ctx, -EBUSY, "domain %s was started meanwhile; repeat the command", name);
 }
 
-/* On the way back a lease that is gone is no failure. */
+/* During a roll-back, a lease that no longer exists is not a failure. */
 static int set_shape(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	const char *text = back ? op->before : op->want;
@@ -73,13 +76,13 @@ static int set_shape(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return store_set_shape(store, lease->id, &shape);
 }
 
-OP_TURNED(lease_shape, shape_text, set_shape)
+OP_APPLY_OR_REVERT(lease_shape, shape_text, set_shape)
 const struct op_type op_lease_shape = {.name = "lease-shape", OP_CALLS(lease_shape),
 	.nature = OP_HOLDS};
 
-/* ---- the same at the end of the run ---- */
+/* ---- the shape at the end of the run ---- */
 
-/* What its run says that the lease is afterwards; the last word counts. */
+/* The shape that its run records for its end; the last entry counts. */
 static int later_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_cleanup_(open_changes_freep) struct open_changes *runs = NULL;
@@ -102,7 +105,7 @@ static int note_later(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0)
 		return r;
 	if (!lease || !lease->running)
-		return ctx_fail(ctx, -EBUSY, "domain %s was stopped meanwhile; do that again",
+		return ctx_fail(ctx, -EBUSY, "domain %s was stopped meanwhile; repeat the command",
 			op->target);
 	return run_note(ctx, op->target, lease->domain_name, &note, 1);
 }
@@ -117,7 +120,7 @@ static int forget_later(struct vfctl_ctx *ctx, const struct op *op)
 OP_ONE_BY_ONE(shape_later, later_text, note_later, forget_later)
 const struct op_type op_shape_later = {.name = "shape-later", OP_CALLS(shape_later)};
 
-/* ---- a VF that the running guest still has ---- */
+/* ---- a VF that the running guest still uses ---- */
 
 static int leaves_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
@@ -129,7 +132,7 @@ static int leaves_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 		: vf->transient ? VF_LEAVES : "", ret);
 }
 
-/* One that has left already is as it was wanted. */
+/* A VF that has already left is as wanted. */
 static bool same_leaving(const char *text, const char *observed)
 {
 	return str_eq(text, observed) || (*text && str_eq(observed, GONE));
@@ -146,14 +149,14 @@ static int set_leaving(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	if (r < 0 || !vf)
 		return r;
 	if (*text && !leases->v[0].running)
-		return ctx_fail(ctx, -EBUSY, "domain %s was stopped meanwhile; do that again",
+		return ctx_fail(ctx, -EBUSY, "domain %s was stopped meanwhile; repeat the command",
 			leases->v[0].domain_name);
 	r = store_open(ctx, STORE_WRITE, &store);
 	return r < 0 ? r : store_set_leaving(store, &vf->bdf, !*text ? STORE_STAYS
 		: str_eq(text, VF_LEAVES) ? STORE_LEAVES : STORE_LEAVES_WITH_VALUES);
 }
 
-OP_TURNED(vf_leaves, leaves_text, set_leaving)
+OP_APPLY_OR_REVERT(vf_leaves, leaves_text, set_leaving)
 const struct op_type op_vf_leaves = {.name = "vf-leaves", OP_CALLS(vf_leaves),
 	.same = same_leaving};
 
@@ -167,7 +170,7 @@ static void put_set(struct buf *out, const char *key, const struct vfctl_cpuset 
 	buf_printf(out, " %s=%s", key, list);
 }
 
-/* libvirt indents what stands in the metadata. */
+/* libvirt indents the metadata. */
 static uint64_t hash_of(const char *text)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -196,7 +199,7 @@ static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 	if (!intent)
 		return ctx_oom(ctx);
 	r = vfctl_domain_intent_read(ctx, xml, strlen(xml), false, intent);
-	r = ctx_forgive(ctx, r, -EINVAL); /* somebody else wrote into our metadata */
+	r = ctx_ignore_error(ctx, r, -EINVAL); /* another program changed vfctl's metadata */
 	if (r == 0)
 		r = domain_devices(ctx, xml, &devices);
 	put_tuning(out, &intent->tuning);
@@ -210,7 +213,7 @@ static int put_vfs(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 	return r;
 }
 
-/* What stays the same whatever libvirt makes of the text. */
+/* Append what stays the same however libvirt rewrites the text. */
 static int put_summary(struct vfctl_ctx *ctx, const char *xml, struct buf *out)
 {
 	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
@@ -247,7 +250,7 @@ int redefine_text(struct vfctl_ctx *ctx, const char *xml, bool off, char **ret_t
 	return 0;
 }
 
-/* 1 libvirt has a definition of it; 0 it has none. */
+/* 1: libvirt has a definition of it; 0: it has none. */
 static int definition_now(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_domain_info *ret)
 {
 	int r = op_ask_domain(ctx, op, true, ret);
@@ -286,12 +289,15 @@ static int find_xml(struct vfctl_ctx *ctx, const struct op *op, const char *text
 	const char *end = strchr(text, '\n');
 
 	if (!end)
-		return ctx_fail(ctx, -EBADMSG, "a definition of domain %s has no XML", op->target);
+		return ctx_fail(ctx, -EBADMSG, "a recorded definition of domain %s has no XML", op->target);
 	*ret = end + 1;
 	return 0;
 }
 
-/* It was off, and a start may have come between that look and libvirt's doing: with the former definition? */
+/*
+ * The domain was off. It may have been started between that check and libvirt's change, with the
+ * former definition.
+ */
 static int check_start(struct vfctl_ctx *ctx, const struct op *op)
 {
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
@@ -314,7 +320,7 @@ static int define_new(struct vfctl_ctx *ctx, const struct op *op)
 	if (r == 0)
 		r = definition_now(ctx, op, &info);
 	if (r == 0)
-		r = ctx_fail(ctx, -ENOENT, "libvirt has no definition of domain %s any more", op->target);
+		r = ctx_fail(ctx, -ENOENT, "libvirt no longer has a definition of domain %s", op->target);
 	else if (r == 1 && info.active && off)
 		r = fail_started(ctx, info.name);
 	if (r == 1)
@@ -322,7 +328,7 @@ static int define_new(struct vfctl_ctx *ctx, const struct op *op)
 	return r == 0 && off ? check_start(ctx, op) : r;
 }
 
-/* 1 as vfctl wrote it, 0 as it was before that; -EEXIST: neither, so somebody else wrote it. */
+/* 1: as vfctl wrote it; 0: as it was before; -EEXIST: neither, so another program wrote it. */
 static int whose_is(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_domain_info *info,
 	const char *before, const char *written)
 {
@@ -334,19 +340,19 @@ static int whose_is(struct vfctl_ctx *ctx, const struct op *op, const struct vfc
 		return 0;
 	if (r == 0 && done)
 		r = domain_is_as_written(ctx, before, written, info->xml);
-	return r ? r : ctx_fail(ctx, -EEXIST, "the definition of domain %s is neither as it was nor as "
-		"vfctl wrote it: somebody changed it since, and it stays; to go on from there: vfctl "
-		"recover --accept, then define it again", info->name);
+	return r ? r : ctx_fail(ctx, -EEXIST, "another program changed the definition of domain %s "
+		"since vfctl wrote it, so it stays; to go on from there: vfctl recover --accept, then "
+		"define the domain again", info->name);
 }
 
-/* 1: as vfctl wrote it, so that @ret_before is to be defined; 0: nothing is to be done. */
+/* 1: as vfctl wrote it, so @ret_before is to be defined; 0: there is nothing to do. */
 static int find_former(struct vfctl_ctx *ctx, const struct op *op, const char **ret_before)
 {
 	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
 	const char *written = NULL;
 	int r = definition_now(ctx, op, &info);
 
-	if (r <= 0) /* one that was undefined since stays so */
+	if (r <= 0) /* a domain that was undefined since is not defined again */
 		return r;
 	r = find_xml(ctx, op, op->before, ret_before);
 	if (r == 0)

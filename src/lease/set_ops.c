@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What `set` changes beside the VF itself: its lease, its domain's definition, its run. */
+/* Changes of `set` besides the VF itself: its lease, its domain's definition, its run. */
 #include "base/find.h"
 #include "lease/ops.h"
 
@@ -28,7 +28,7 @@ static bool same_json(const char *text, const char *observed)
 		a.mask == b.mask && (attrs_equal(&a, &b) & a.mask) == a.mask;
 }
 
-/* ---- what the VF is leased with ---- */
+/* ---- the values of the lease ---- */
 
 static int leased_with(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
@@ -39,7 +39,7 @@ static int leased_with(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : op_give(ctx, vf ? json_of_attrs(&vf->intent) : strdup(""), ret);
 }
 
-/* Back, unless the domain gave up the VF meanwhile. */
+/* Restore the previous values, unless the domain gave up the VF meanwhile. */
 static int put_intent(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -51,21 +51,21 @@ static int put_intent(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	if (r == 0)
 		r = op_leased_vf(ctx, op, &leases, &vf);
 	if (r == 0 && !vf)
-		return back ? 0 : ctx_fail(ctx, -ENOENT, "VF %s is leased to that domain no more",
+		return back ? 0 : ctx_fail(ctx, -ENOENT, "VF %s is no longer leased to that domain",
 			op->target);
 	if (r == 0)
 		r = store_open(ctx, STORE_WRITE, &store);
 	return r < 0 ? r : store_set_intent(store, &vf->bdf, &attrs);
 }
 
-/* As long as the definition says it. */
-OP_TURNED(intent, leased_with, put_intent)
+/* Held as long as the definition has these values. */
+OP_APPLY_OR_REVERT(intent, leased_with, put_intent)
 const struct op_type op_intent = {.name = "intent", OP_CALLS(intent), .nature = OP_HOLDS,
 	.same = same_json};
 
 /* ---- the VF in the definition of its domain ---- */
 
-/* 1 libvirt has a definition of it; 0 it has none. */
+/* 1: libvirt has a definition of it; 0: it has none. */
 static int read_definition(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret_vf,
 	struct vfctl_domain_info *ret)
 {
@@ -86,14 +86,14 @@ static int defined_attrs(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 
 	if (r == 1)
 		r = vfctl_domain_metadata_read(ctx, info.xml, strlen(info.xml), intent);
-	r = ctx_forgive(ctx, r, -ENOENT);
+	r = ctx_ignore_error(ctx, r, -ENOENT);
 	if (r < 0)
 		return r;
 	has = find_intent_vf(intent, &vf);
 	return op_give(ctx, json_of_attrs(has ? &has->attrs : &none), ret);
 }
 
-/* What was asked for stands there; more may. */
+/* The observed definition contains what was requested; it may contain more. */
 static bool same_definition(const char *text, const char *observed)
 {
 	struct vfctl_vf_attrs a, b;
@@ -118,7 +118,7 @@ static int define_one(struct vfctl_ctx *ctx, const struct op *op)
 	return r < 0 ? r : ctx->hypervisor->define(ctx, ctx->hypervisor, changed);
 }
 
-/* One that was undefined since stays so. */
+/* A domain that was undefined since is not changed. */
 static int restore_vf(struct vfctl_ctx *ctx, const struct op *op, bool look_only)
 {
 	_cleanup_(domain_info_clear) struct vfctl_domain_info info = {0};
@@ -149,7 +149,7 @@ OP_ONE_BY_ONE(definition_vf, defined_attrs, define_one, redefine_one)
 const struct op_type op_definition_vf = {.name = "definition-vf", OP_CALLS(definition_vf),
 	.asks_libvirt = true, .check_revert = check_redefine, .same = same_definition};
 
-/* ---- what the VF had, for the end of its domain's run ---- */
+/* ---- previous values, for the end of the domain's run ---- */
 
 static int what_it_had(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
@@ -160,7 +160,7 @@ static int what_it_had(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : op_give(ctx, vf ? json_of_attrs(&vf->saved) : strdup(""), ret);
 }
 
-/* The first that was noted counts. */
+/* The first recorded value counts. */
 static bool same_had(const char *text, const char *observed)
 {
 	struct vfctl_vf_attrs a, b;
@@ -169,7 +169,9 @@ static bool same_had(const char *text, const char *observed)
 		!(a.mask & ~b.mask);
 }
 
-/* In the run, or out of it again. What was noted before stays as it was noted. */
+/*
+ * Add the values to the run, or remove them again. Values that the run already recorded are kept.
+ */
 static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool back)
 {
 	_free_ char *target = NULL, *json = NULL;
@@ -203,6 +205,6 @@ static int change_had(struct vfctl_ctx *ctx, const struct op *op, bool back)
 	return attrs.mask ? run_note(ctx, lease->domain_uuid, lease->domain_name, &note, 1) : 0;
 }
 
-OP_TURNED(run_had, what_it_had, change_had)
+OP_APPLY_OR_REVERT(run_had, what_it_had, change_had)
 const struct op_type op_run_had = {.name = "run-had", OP_CALLS(run_had), .nature = OP_HOLDS,
 	.same = same_had};

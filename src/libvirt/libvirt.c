@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only file that talks to libvirt. */
+/* The only file that calls libvirt. */
 #include <errno.h>
 #include <libvirt/libvirt-qemu.h>
 #include <libvirt/libvirt.h>
@@ -22,7 +22,7 @@
 	each(virEventRemoveTimeout) each(virGetLastError) each(virSetErrorFunc)
 DL_SYMBOLS(symbols, SYMBOLS);
 
-/* In a library of its own beside the other. */
+/* These functions are in a separate library. */
 #define QEMU_SYMBOLS(each) \
 	each(virDomainQemuAgentCommand)
 DL_SYMBOLS(qemu_symbols, QEMU_SYMBOLS);
@@ -33,7 +33,7 @@ DL_SYMBOLS(qemu_symbols, QEMU_SYMBOLS);
 struct connection {
 	struct vfctl_hypervisor table;
 	virConnectPtr conn;
-	char uri[]; /* "": the system's */
+	char uri[]; /* "": the system's libvirt */
 };
 
 static virConnectPtr conn_of(struct vfctl_hypervisor *self)
@@ -73,7 +73,7 @@ static int errno_of(const virError *error)
 	return -EIO;
 }
 
-/* libvirt's words may have several lines; one line is what a person gets. */
+/* libvirt's message may have several lines; report it as one. */
 static int fail_libvirt(struct vfctl_ctx *ctx, const char *what)
 {
 	const virError *error = sym_virGetLastError();
@@ -88,27 +88,31 @@ static int fail_libvirt(struct vfctl_ctx *ctx, const char *what)
 
 /* ---- domains ---- */
 
-/* That there is none is known when libvirt says so: a daemon that went away meanwhile says nothing. */
+/*
+ * "Not found" is certain only if libvirt reports it: a daemon that stopped meanwhile reports
+ * nothing.
+ */
 static int fail_find(struct vfctl_ctx *ctx, const char *kind, const char *name, const char *option)
 {
 	const virError *error = sym_virGetLastError();
 
 	if (!error || error->code != VIR_ERR_NO_DOMAIN)
 		return fail_libvirt(ctx, "look for the domain");
-	return ctx_fail(ctx, -ENOENT, "libvirt knows no domain %s%s (virsh list --all%s shows them)", kind,
+	return ctx_fail(ctx, -ENOENT, "libvirt has no domain %s%s (virsh list --all%s shows the "
+		"domains)", kind,
 		name, option);
 }
 
-/* By the UUID alone: a domain may be named like another's UUID. */
+/* Search only by UUID: another domain may have this UUID as its name. */
 static int find_uuid(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 	virDomainPtr *ret)
 {
-	ctx_doing(ctx, WAITING);
+	ctx_progress(ctx, WAITING);
 	*ret = sym_virDomainLookupByUUIDString(conn_of(self), uuid);
 	return *ret ? 0 : fail_find(ctx, "of UUID ", uuid, " --uuid");
 }
 
-/* @name is no UUID, or no domain has it. */
+/* Whether @name can be a name: it is not a UUID, or no domain has that UUID. */
 static bool may_be_name(void)
 {
 	const virError *error = sym_virGetLastError();
@@ -116,13 +120,13 @@ static bool may_be_name(void)
 	return error && (error->code == VIR_ERR_NO_DOMAIN || error->code == VIR_ERR_INVALID_ARG);
 }
 
-/* What a person typed: a UUID, or when no domain has that, a name. */
+/* Find what a person typed: a UUID or, if no domain has it, a name. */
 static int find_name(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 	virDomainPtr *ret)
 {
 	virDomainPtr domain;
 
-	ctx_doing(ctx, WAITING);
+	ctx_progress(ctx, WAITING);
 	domain = sym_virDomainLookupByUUIDString(conn_of(self), name);
 	if (!domain && may_be_name())
 		domain = sym_virDomainLookupByName(conn_of(self), name);
@@ -181,7 +185,7 @@ static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 	size_t n = 0;
 	int count, r = 0;
 
-	ctx_doing(ctx, WAITING);
+	ctx_progress(ctx, WAITING);
 	count = sym_virConnectListAllDomains(conn_of(self), &domains, 0);
 	if (count < 0)
 		return fail_libvirt(ctx, "list domains");
@@ -191,7 +195,7 @@ static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 		if (r == 0)
 			n++;
 		else if (errno_of(sym_virGetLastError()) == -ENOENT)
-			r = 0; /* it went away meanwhile */
+			r = 0; /* it disappeared meanwhile */
 	}
 	free_list(domains, count);
 	if (!infos)
@@ -205,12 +209,12 @@ static int list_domains(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 	return 0;
 }
 
-/* Without validation libvirt drops what it does not know, in silence. */
+/* Without validation libvirt drops unknown elements without an error. */
 static int define_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml)
 {
 	_cleanup_(free_domain) virDomainPtr domain = NULL;
 
-	ctx_doing(ctx, WAITING);
+	ctx_progress(ctx, WAITING);
 	domain = sym_virDomainDefineXMLFlags(conn_of(self), xml, VIR_DOMAIN_DEFINE_VALIDATE);
 	return domain ? 0 : fail_libvirt(ctx, "define the domain");
 }
@@ -230,8 +234,8 @@ static int undefine(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const 
 	if (drop & VFCTL_DROP_SNAPSHOTS)
 		flags |= VIR_DOMAIN_UNDEFINE_SNAPSHOTS_METADATA;
 	r = sym_virDomainUndefineFlags(domain, flags);
-	return r < 0 ? ctx_append(ctx, fail_libvirt(ctx, "undefine the domain"), " (what would be lost "
-		"with it must be named: --managed-save, --snapshots-metadata)") : 0;
+	return r < 0 ? ctx_append(ctx, fail_libvirt(ctx, "undefine the domain"), " (confirm what would "
+		"be lost: --managed-save, --snapshots-metadata)") : 0;
 }
 
 /* ---- devices ---- */
@@ -286,17 +290,22 @@ static int wait_removal(struct vfctl_ctx *ctx, struct removal *state, unsigned t
 	if (state->removed)
 		return 0;
 	if (state->refused)
-		return ctx_fail(ctx, -EBUSY, "the guest refused to let go of the device");
+		return ctx_fail(ctx, -EBUSY, "the guest refused to release the device");
 	if (ctx->cancelled)
-		return ctx_fail(ctx, -EINTR, "interrupted while waiting for the guest to let go of "
-			"the device; it may still do so");
-	return ctx_fail(ctx, -ETIMEDOUT, "the guest did not let go of the device within %u s (is an "
-		"operating system running in it that handles hot-unplug?); it stays attached",
+		return ctx_fail(ctx, -EINTR, "interrupted while waiting for the guest to release the "
+			"device; it may still do so");
+	return ctx_fail(ctx, -ETIMEDOUT, "the guest did not release the device within %u s (its "
+		"operating system must run and support hot-unplug); the device stays attached",
 		timeout_ms / 1000);
 }
 
-/* libvirt returns from a live detach when the guest was asked: the event is the end. */
-/* As VIR_DOMAIN_EVENT_CALLBACK(), by way of a type that each function may be cast to and from. */
+/*
+ * For a live detach libvirt returns after it has sent the request to the guest; the event reports
+ * its completion.
+ */
+/*
+ * Like VIR_DOMAIN_EVENT_CALLBACK(), but through a type to and from which each function may be cast.
+ */
 #define EVENT_CALLBACK(function) ((virConnectDomainEventGenericCallback)(void (*)(void))(function))
 
 static int detach_live(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
@@ -312,7 +321,7 @@ static int detach_live(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 		&state, NULL);
 	int r;
 
-	ctx_doing(ctx, "waiting for the guest to let go of the device");
+	ctx_progress(ctx, "waiting for the guest to release the device");
 	if (removed < 0 || sym_virDomainDetachDeviceFlags(domain, xml, flags) < 0)
 		r = fail_libvirt(ctx, "detach the device");
 	else
@@ -340,7 +349,10 @@ static int detach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 
 /* ---- the connection ---- */
 
-/* What helps depends on who refused: libvirt, since nobody answers there, or the agent itself. */
+/*
+ * The remedy depends on the source of the refusal: libvirt, because no agent answers, or the agent
+ * itself.
+ */
 static int fail_agent(struct vfctl_ctx *ctx, const char *name)
 {
 	const virError *error = sym_virGetLastError();
@@ -383,15 +395,18 @@ static void close_connection(struct vfctl_hypervisor *self)
 	free(self);
 }
 
-/* "qemu+ssh://host/system" names another host's libvirt, and all else is read on this one. */
+/*
+ * "qemu+ssh://host/system" names the libvirt of another host, but everything else is read on this
+ * one.
+ */
 static int check_here(struct vfctl_ctx *ctx, const char *uri)
 {
 	const char *host = uri ? strstr(uri, "://") : NULL;
 
 	if (!host || host[3] == '/')
 		return 0;
-	return ctx_mistake(ctx, -EINVAL, "%s is the libvirt of another host, and PFs, CPUs and leases "
-		"are read on this one; run vfctl there: ssh HOST vfctl ...", uri);
+	return ctx_usage_error(ctx, -EINVAL, "%s is the libvirt of another host, but vfctl reads PFs, "
+		"CPUs and leases of this one; run vfctl there: ssh HOST vfctl ...", uri);
 }
 
 int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
@@ -416,12 +431,13 @@ int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 	if (!c)
 		return ctx_oom(ctx);
 	strcpy(c->uri, uri && !str_eq(uri, SYSTEM) ? uri : "");
-	ctx_doing(ctx, WAITING);
+	ctx_progress(ctx, WAITING);
 	c->conn = sym_virConnectOpen(uri ? uri : SYSTEM);
 	if (!c->conn) {
 		r = fail_libvirt(ctx, uri ? uri : SYSTEM);
 		free(c);
-		return ctx_append(ctx, r, " (is libvirtd or virtqemud running, and may you use it?)");
+		return ctx_append(ctx, r, " (check that libvirtd or virtqemud runs and that you may use "
+			"it)");
 	}
 	sym_virConnectGetLibVersion(c->conn, &version);
 	c->table = (struct vfctl_hypervisor){.version = version,

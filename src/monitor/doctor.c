@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All checks, with those that need plans and the journal -> what is wrong with this host. */
+/* Run all checks, including those that need plans and the journal. */
 #include "core/doctor.h"
 
 #include <errno.h>
@@ -21,20 +21,20 @@
 #include "core/recover.h"
 #include "core/workflow.h"
 
-/* ---- what the snapshot alone does not tell ---- */
+/* ---- checks that need more than the snapshot ---- */
 
-static bool has_leases(const struct exam *e)
+static bool has_leases(const struct check_ctx *e)
 {
 	return e->snapshot->leases && e->snapshot->leases->count;
 }
 
-static void check_hook(struct exam *e)
+static void check_hook(struct check_ctx *e)
 {
 	struct vfctl_hook_status status;
-	struct vfctl_ailment *a = NULL;
+	struct vfctl_issue *a = NULL;
 
 	if (!str_eq(host_of(e->ctx)->ops->name, "kernel")) {
-		unknown(e, "it is a matter of the machine that this runs on");
+		unknown(e, "the check is about the machine that vfctl runs on, not about a capture");
 		return;
 	}
 	if (vfctl_hook_status_read(e->ctx, &status) < 0) {
@@ -42,24 +42,24 @@ static void check_hook(struct exam *e)
 		return;
 	}
 	if (status.leftover)
-		a = found(e, "", "a half-written copy is beside %s, and libvirt starts no domain",
+		a = found(e, "", "an incomplete copy is beside %s, and libvirt cannot start domains",
 			VFCTL_HOOK_PATH);
 	else if (!status.installed)
-		a = found(e, "", "%s is not there", VFCTL_HOOK_PATH);
+		a = found(e, "", "%s does not exist", VFCTL_HOOK_PATH);
 	else if (!status.executable)
-		a = found(e, "", "%s is not executable, and libvirt skips it in silence", VFCTL_HOOK_PATH);
+		a = found(e, "", "%s is not executable, so libvirt ignores it", VFCTL_HOOK_PATH);
 	else if (!status.current)
 		a = found(e, "", "%s is not the program of this vfctl", VFCTL_HOOK_PATH);
 	else if (status.daemon_pid && !status.seen_by_daemon)
-		a = found(e, "", "%s is newer than the libvirt daemon (process %d), which looks for "
-			"hooks when it starts", VFCTL_HOOK_PATH, status.daemon_pid);
+		a = found(e, "", "%s is newer than the libvirt daemon (process %d), which reads its "
+			"hooks only when it starts", VFCTL_HOOK_PATH, status.daemon_pid);
 	if (a)
 		a->fix = VFCTL_FIX_HOOK;
 	if (a && !status.leftover && (!has_leases(e) || (status.installed && status.executable)))
 		a->severity = VFCTL_WARNING;
 }
 
-static void check_journal(struct exam *e)
+static void check_journal(struct check_ctx *e)
 {
 	const struct vfctl_recover_options how = {.dry_run = true};
 	struct vfctl_recovery *open = NULL;
@@ -77,25 +77,25 @@ static void check_journal(struct exam *e)
 	vfctl_recovery_free(open);
 }
 
-/* A typo in host.yaml is found out here, or at the next boot, when there are no VFs. */
-static void tell_unread(struct exam *e)
+/* A typo in host.yaml is reported here, before the next boot fails to create the VFs. */
+static void tell_unread(struct check_ctx *e)
 {
-	struct vfctl_ailment *a;
+	struct vfctl_issue *a;
 
 	if (e->spec_error == -EACCES || e->spec_error == -EPERM) {
-		unknown(e, "%s", e->spec_words);
+		unknown(e, "%s", e->spec_text);
 		return;
 	}
-	a = found(e, "", "%s", e->spec_words);
+	a = found(e, "", "%s", e->spec_text);
 	if (!a)
 		return;
 	a->severity = VFCTL_PROBLEM;
 	a->what = "host.yaml cannot be read";
-	set_remedy(e, a, "mend it (vfctl apply --dry-run says whether it can be read): vfctl apply does "
-		"nothing until then, at boot neither");
+	set_remedy(e, a, "correct it (check it with: vfctl check /etc/vfctl/host.yaml); until then "
+		"vfctl apply does nothing, also at boot");
 }
 
-static void check_drift(struct exam *e)
+static void check_drift(struct check_ctx *e)
 {
 	struct vfctl_declared *declared = NULL;
 	struct vfctl_ids *ids = NULL;
@@ -118,19 +118,19 @@ static void check_drift(struct exam *e)
 		const struct vfctl_declared_pf *pf = &declared->pfs[i];
 
 		if (pf->error)
-			found(e, pf->name, "%s", pf->words ? pf->words : "out of memory");
+			found(e, pf->name, "%s", pf->message ? pf->message : "out of memory");
 		else if (pf->change && vfctl_change_count(pf->change))
 			found(e, pf->name, "%s%s", vfctl_change_describe(pf->change, 0),
 				vfctl_change_count(pf->change) > 1 ? ", and more" : "");
 	}
 	if (declared->host_error)
-		found(e, "", "%s", declared->host_words ? declared->host_words : "out of memory");
+		found(e, "", "%s", declared->host_text ? declared->host_text : "out of memory");
 	else if (declared->host && vfctl_change_count(declared->host))
 		found(e, "", "%s", vfctl_change_describe(declared->host, 0));
 	vfctl_declared_free(declared);
 }
 
-static void check_findings(struct exam *e)
+static void check_findings(struct check_ctx *e)
 {
 	struct vfctl_findings *findings = NULL;
 
@@ -143,7 +143,7 @@ static void check_findings(struct exam *e)
 	}
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct vfctl_finding *f = &findings->v[i];
-		struct vfctl_ailment *a = found(e, f->domain[0] ? f->domain : f->vf, "%s", f->words);
+		struct vfctl_issue *a = found(e, f->domain[0] ? f->domain : f->vf, "%s", f->message);
 
 		if (a && f->note)
 			a->severity = VFCTL_NOTE;
@@ -154,21 +154,23 @@ static void check_findings(struct exam *e)
 	vfctl_findings_free(findings);
 }
 
-/* Whoever asked that interrupts stay somewhere wants to know who moves them. */
-static void check_irqbalance(struct exam *e)
+/* An administrator who pins interrupts needs to know which program moves them. */
+static void check_irqbalance(struct check_ctx *e)
 {
-	_free_ char *words = NULL;
+	_free_ char *message = NULL;
 	bool wanted = has_leases(e);
 
 	for (size_t i = 0; e->spec && i < e->spec->pf_count; i++)
 		wanted |= e->spec->pfs[i].tuning.profile != NULL;
-	words = wanted ? irq_balance_words(e->ctx) : NULL;
-	if (words)
-		found(e, "", "%s", words);
+	message = wanted ? irq_balance_text(e->ctx) : NULL;
+	if (message)
+		found(e, "", "%s", message);
 }
 
-/* VFs are gone after a boot, and what declares them makes them only where it is started. */
-static void check_boot(struct exam *e)
+/*
+ * VFs do not survive a reboot, and a declaration creates them again only if its service is enabled.
+ */
+static void check_boot(struct check_ctx *e)
 {
 	static const char unit[] = "vfctl-apply.service";
 	_strv_ char **names = NULL;
@@ -181,33 +183,36 @@ static void check_boot(struct exam *e)
 		if ((fnmatch("*.wants", names[i], 0) == 0 || fnmatch("*.requires", names[i], 0) == 0) &&
 			host_exists(e->ctx, "/etc/systemd/system/%s/%s", names[i], unit))
 			return;
-	found(e, "", "/etc/vfctl/host.yaml declares VFs, and nothing below /etc/systemd/system wants %s",
+	found(e, "", "/etc/vfctl/host.yaml declares VFs, but %s is not enabled",
 		unit);
 }
 
 static const struct check own_checks[] = {
-	{"hook", VFCTL_PROBLEM, "guests with leased VFs start without vfctl's hook: no MAC, GUID or "
-		"policy of theirs is set", NULL, "vfctl hook install (or vfctl doctor --fix)", check_hook},
-	{"journal", VFCTL_WARNING, "a change was cut short", "its process died",
+	{"hook", VFCTL_PROBLEM, "guests with leased VFs start without vfctl's hook: their MACs, GUIDs "
+		"and policy are not set", NULL, "vfctl hook install (or vfctl doctor --fix)", check_hook},
+	{"journal", VFCTL_WARNING, "a change was interrupted", "its process died",
 		"vfctl recover", check_journal},
-	{"boot", VFCTL_NOTE, "after the next boot there are no VFs before somebody makes them", NULL,
-		"systemctl enable vfctl-apply.service: it makes them before libvirtd starts guests",
+	{"boot", VFCTL_NOTE, "after the next boot no VFs exist until they are created by hand", NULL,
+		"run: systemctl enable vfctl-apply.service (it creates VFs before libvirtd starts "
+		"guests)",
 		check_boot},
-	{"guest-mtu", VFCTL_WARNING, "a guest's large packets are lost: its PF's MTU is below the guest's",
-		"a PF caps its VFs", "a larger MTU of the PF", doctor_check_mtu},
+	{"guest-mtu", VFCTL_WARNING, "large packets of a guest are lost: the MTU of its PF is below "
+		"that of the guest",
+		"the MTU of a PF limits that of its VFs", "raise the MTU of the PF", doctor_check_mtu},
 	{"irqbalance", VFCTL_NOTE, "interrupts that vfctl places may be moved", NULL,
-		"docs/tuning.md has how irqbalance asks vfctl", check_irqbalance},
-	{"drift", VFCTL_WARNING, "the host is not as host.yaml declares", NULL,
-		"vfctl status prints all of it, vfctl apply puts it right", check_drift},
+		"let irqbalance ask vfctl: docs/how-to/tuning.md", check_irqbalance},
+	{"drift", VFCTL_WARNING, "the host differs from host.yaml", NULL,
+		"see all differences: vfctl status; apply host.yaml: vfctl apply", check_drift},
 	{"leases", VFCTL_WARNING, "leases, domains and VFs do not agree", NULL, "vfctl status",
 		check_findings},
 	{.name = NULL},
 };
 
-/* ---- all of them ---- */
+/* ---- all checks ---- */
 
 static const struct check *const all_checks[] = {host_checks, pci_checks, vf_checks, eswitch_checks,
-	rdma_checks, process_checks, log_checks, guest_checks, place_checks, system_checks, own_checks};
+	rdma_checks, process_checks, log_checks, guest_checks, place_checks, creator_checks,
+	system_checks, own_checks};
 
 bool vfctl_check_at(size_t index, struct vfctl_check *ret)
 {
@@ -220,11 +225,11 @@ bool vfctl_check_at(size_t index, struct vfctl_check *ret)
 	return false;
 }
 
-/* ---- one subject alone ---- */
+/* ---- a single subject ---- */
 
 struct subject {
 	const struct vfctl_pf *pf;	/* NULL: it is a domain */
-	const struct vfctl_lease *lease; /* of the domain; NULL: it has none */
+	const struct vfctl_lease *lease; /* of the domain; NULL if it has none */
 	const char *domain;
 };
 
@@ -241,8 +246,8 @@ static int find_subject(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, c
 	if (ret->lease || (name[0] && !strchr(name, '/') &&
 		host_exists(ctx, LIBVIRT_DEFINITIONS "/%s.xml", name)))
 		return 0;
-	return ctx_mistake(ctx, -ENOENT, "'%s' is no PF of this host and no domain "
-		"that libvirt has defined (vfctl list and virsh list --all show them)", name);
+	return ctx_usage_error(ctx, -ENOENT, "'%s' is neither a PF of this host nor a domain in libvirt "
+		"(see vfctl list, virsh list --all)", name);
 }
 
 /* "ens1", "0000:11:00.0", "ens1/3" */
@@ -260,14 +265,14 @@ static bool names_pf(const struct vfctl_pf *pf, const char *subject)
 	return false;
 }
 
-/* By its lease, by its definition, or because it runs with it. */
+/* By its lease, by its definition, or because it uses it now. */
 static bool is_of(const struct vfctl_vf *vf, const char *domain)
 {
 	return str_eq(vf->lease.name, domain) || str_eq(vf->defined_in, domain) ||
 		(vf->holder.kind == VFCTL_HOLDER_DOMAIN && str_eq(vf->holder.name, domain));
 }
 
-/* A VF of the domain, or the PF of one: not what other guests have of that PF. */
+/* Whether it is a VF of the domain, or the PF of one; other guests' VFs of that PF do not count. */
 static bool names_any_of(const struct vfctl_pf *pf, const struct subject *of, const char *subject)
 {
 	char bdf[VFCTL_BDF_TEXT], title[VF_TITLE];
@@ -286,7 +291,7 @@ static bool names_any_of(const struct vfctl_pf *pf, const struct subject *of, co
 	return some && !strchr(subject, '/') && names_pf(pf, subject);
 }
 
-/* One of its VFs that is not there. */
+/* Whether it is one of its VFs that is absent. */
 static bool names_absent(const struct vfctl_lease *lease, const char *subject)
 {
 	char bdf[VFCTL_BDF_TEXT];
@@ -327,12 +332,12 @@ static void keep_only(struct vfctl_diagnosis *d, const struct vfctl_snapshot *s,
 	d->count = kept;
 }
 
-/* The worst first; of one severity those found first. */
+/* The most severe first; within a severity in the order of the checks. */
 static void sort(struct vfctl_diagnosis *d)
 {
 	for (size_t i = 1; i < d->count; i++)
 		for (size_t k = i; k && d->v[k].severity > d->v[k - 1].severity; k--) {
-			struct vfctl_ailment t = d->v[k];
+			struct vfctl_issue t = d->v[k];
 
 			d->v[k] = d->v[k - 1];
 			d->v[k - 1] = t;
@@ -346,8 +351,8 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	static const struct vfctl_doctor_options none = {0};
 	const struct vfctl_doctor_options *o = options ? options : &none;
 	_cleanup_(vfctl_diagnosis_freep) struct vfctl_diagnosis *d = calloc(1, sizeof(*d));
-	struct exam e = {.ctx = ctx, .snapshot = snapshot, .spec = o->spec, .spec_error = o->spec_error,
-		.spec_words = o->spec_words ? o->spec_words : "", .diagnosis = d};
+	struct check_ctx e = {.ctx = ctx, .snapshot = snapshot, .spec = o->spec, .spec_error = o->spec_error,
+		.spec_text = o->spec_text ? o->spec_text : "", .diagnosis = d};
 	struct subject of;
 	int r = d ? 0 : ctx_oom(ctx);
 
@@ -356,8 +361,8 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(all_checks); i++)
-		exam_run(&e, all_checks[i]);
-	exam_end(&e);
+		check_ctx_run(&e, all_checks[i]);
+	check_ctx_end(&e);
 	if (e.failed)
 		return ctx_oom(ctx);
 	r = doctor_list_prerequisites(ctx, d);
@@ -370,7 +375,7 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	return 0;
 }
 
-/* ---- what can be put right ---- */
+/* ---- fixes ---- */
 
 static int add_fdb(struct vfctl_ctx *ctx, const struct target *t, struct steps *steps)
 {
@@ -416,25 +421,25 @@ static int plan_vf_link(struct vfctl_ctx *ctx, const char *vf, bool dry_run,
 	const struct vfctl_set_options live = {.live = true};
 	int r = vfctl_set_plan(ctx, &item, 1, NULL, dry_run, ret_change);
 
-	if (r != -EBUSY) /* a guest runs with it */
+	if (r != -EBUSY) /* a guest uses it */
 		return r;
 	ctx_clear(ctx);
 	return vfctl_set_plan(ctx, &item, 1, &live, dry_run, ret_change);
 }
 
-int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_ailment *ailment, bool dry_run,
+int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_issue *issue, bool dry_run,
 	struct vfctl_change **ret_change)
 {
-	switch (ailment->fix) {
+	switch (issue->fix) {
 	case VFCTL_FIX_HOOK:
 		return vfctl_hook_install_plan(ctx, NULL, ret_change);
 	case VFCTL_FIX_LINK_UP:
 	case VFCTL_FIX_FDB:
-		return plan_pf(ctx, ailment->target, ailment->fix, dry_run, ret_change);
+		return plan_pf(ctx, issue->target, issue->fix, dry_run, ret_change);
 	case VFCTL_FIX_VF_LINK:
-		return plan_vf_link(ctx, ailment->target, dry_run, ret_change);
+		return plan_vf_link(ctx, issue->target, dry_run, ret_change);
 	case VFCTL_FIX_NONE:
 		break;
 	}
-	return ctx_fail(ctx, -EOPNOTSUPP, "nothing can be done about it by itself: %s", ailment->remedy);
+	return ctx_fail(ctx, -EOPNOTSUPP, "doctor cannot fix this: %s", issue->remedy);
 }

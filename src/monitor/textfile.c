@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where node_exporter reads metrics of other programs: its textfile collector's directory. */
+/*
+ * Find the directory from which node_exporter reads metrics of other programs (textfile collector).
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -10,12 +12,12 @@
 
 #define OPTION "--collector.textfile.directory"
 
-/* "--option=DIR" or "--option DIR" among the words of a process; NULL: none. */
-static char *find_option(const struct buf *words)
+/* Find "--option=DIR" or "--option DIR" among the arguments of a process; NULL if there is none. */
+static char *find_option(const struct buf *message)
 {
-	const char *end = words->data + words->len;
+	const char *end = message->data + message->len;
 
-	for (const char *at = words->data; at < end; at += strnlen(at, (size_t)(end - at)) + 1) {
+	for (const char *at = message->data; at < end; at += strnlen(at, (size_t)(end - at)) + 1) {
 		size_t len = strlen(OPTION);
 		const char *next = at + strnlen(at, (size_t)(end - at)) + 1;
 
@@ -29,7 +31,7 @@ static char *find_option(const struct buf *words)
 	return NULL;
 }
 
-/* What the node_exporter that runs was told. */
+/* The directory in the arguments of the running node_exporter. */
 static char *running_directory(struct vfctl_ctx *ctx)
 {
 	_strv_ char **pids = NULL;
@@ -39,15 +41,18 @@ static char *running_directory(struct vfctl_ctx *ctx)
 		return NULL;
 	for (size_t i = 0; pids[i] && !dir; i++) {
 		_free_ char *name = NULL;
-		_buf_ struct buf words = {0};
+		_buf_ struct buf message = {0};
 
-		/* The kernel keeps 15 bytes of a name: prometheus-node-exporter, node_exporter. */
+		/*
+		 * The kernel keeps only 15 bytes of a name: prometheus-node-exporter,
+		 * node_exporter.
+		 */
 		if (pids[i][strspn(pids[i], "0123456789")] ||
 			host_try_read(ctx, &name, "/proc/%s/comm", pids[i]) < 0 ||
 			(!str_starts(name, "node_exporter") && !str_starts(name, "prometheus-node")) ||
-			host_try_bytes(ctx, &words, "/proc/%s/cmdline", pids[i]) < 0 || !words.len)
+			host_try_bytes(ctx, &message, "/proc/%s/cmdline", pids[i]) < 0 || !message.len)
 			continue;
-		dir = find_option(&words);
+		dir = find_option(&message);
 	}
 	return dir;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When to look at the host anew. Nothing is asked over and over: without an event nobody wakes. */
+/*
+ * Report when to read the host again. There is no polling: the process wakes up only for an event.
+ */
 #include "core/watch.h"
 
 #include <errno.h>
@@ -17,21 +19,21 @@
 #include "host/host.h"
 #include "core/hostspec.h"
 
-#define QUIET_MS 100 /* a driver that probes makes many events at once */
+#define QUIET_MS 100 /* a driver that is probing causes many events at once */
 #define LONGEST_MS 1000
 #define PLACES 4
 /*
- * Not IN_CLOSE_WRITE: SQLite opens its log for writing also when it only reads, and we would
- * wake ourselves.
+ * Not IN_CLOSE_WRITE: SQLite opens its log for writing even to read, so vfctl would wake itself up.
  */
 #define EVENTS (IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM)
 
-/* A directory, and what in it counts. */
+/* A directory, and the files in it that are watched. */
 struct place {
 	char *dir;
-	char *name;	/* NULL: all that is in it; else this file and its -wal */
-	int wd;		/* of the directory, or of the nearest one above it that is there */
-	char *awaited;	/* which name in that one leads to it; NULL: the directory is there */
+	char *name;	/* NULL: all files; else this file and its -wal */
+	int wd;		/* watch of the directory, or of the nearest existing one above it */
+	char *awaited;	/* name in that directory that leads to the watched one; NULL: the watch
+			   is on that itself */
 };
 
 struct vfctl_watch {
@@ -60,7 +62,7 @@ void vfctl_watch_close(struct vfctl_watch *w)
 
 /* ---- places ---- */
 
-/* The directory, or while it is not there the nearest one above it. */
+/* Watch the directory or, if it does not exist, the nearest existing one above it. */
 static int aim(struct vfctl_ctx *ctx, struct vfctl_watch *w, struct place *p)
 {
 	_free_ char *path = strdup(p->dir);
@@ -82,13 +84,13 @@ static int aim(struct vfctl_ctx *ctx, struct vfctl_watch *w, struct place *p)
 	}
 	if (!path)
 		return ctx_oom(ctx);
-	if (p->wd >= 0 || errno == EACCES) /* what may not be read may not be looked at either */
+	if (p->wd >= 0 || errno == EACCES) /* a directory that may not be read cannot be watched either */
 		return 0;
 	return ctx_fail(ctx, -errno, "watch %s: %s", p->dir, errno == ENOSPC
 		? "too many watches (raise fs.inotify.max_user_watches)" : strerror(errno));
 }
 
-/* @path of a file, or of a directory that counts as a whole; @root is put before it. */
+/* @path of a file, or of a directory whose files are all watched; @root is prepended. */
 static int add_place(struct vfctl_ctx *ctx, struct vfctl_watch *w, const char *root,
 	const char *path, bool file)
 {
@@ -133,11 +135,11 @@ int vfctl_watch_open(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_
 		return ctx_oom(ctx);
 	w->files = -1;
 	if (!h->ops->events)
-		return ctx_mistake(ctx, -EINVAL, "nothing happens on a captured host; take "
-			"--host away to watch this one");
+		return ctx_usage_error(ctx, -EINVAL, "a captured host has no events; remove --host to "
+			"watch this host");
 	r = h->ops->events(h, w->kernel);
 	if (r < 0)
-		return ctx_fail(ctx, r, "hear the kernel's events: %s", strerror(-r));
+		return ctx_fail(ctx, r, "listen to kernel events: %s", strerror(-r));
 	w->kernel_count = (size_t)r;
 	w->files = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (w->files < 0)
@@ -150,7 +152,7 @@ int vfctl_watch_open(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_
 
 /* ---- events ---- */
 
-/* Which one it was does not matter: whoever wakes looks at all. */
+/* It does not matter which event it was: after a wake-up everything is compared. */
 static unsigned drain_kernel(int fd)
 {
 	char event[8192];
@@ -209,7 +211,7 @@ static unsigned drain_files(struct vfctl_watch *w)
 	return what;
 }
 
-/* One poll(): the bits of what counts. -EINTR: @stop_fd. */
+/* One poll(): bits of the events that matter. -EINTR: @stop_fd. */
 static int poll_once(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, int ms,
 	unsigned *io_what)
 {
@@ -234,7 +236,7 @@ static int poll_once(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, 
 	return what || r < 0 ? 1 : 0;
 }
 
-/* Until none has come for QUIET_MS. */
+/* Wait until no event came for QUIET_MS. */
 static int settle_watch(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, unsigned *io_what)
 {
 	int64_t first = files_now_ms(), last = first, now = first;
@@ -246,7 +248,7 @@ static int settle_watch(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_f
 		if (r > 0)
 			last = now;
 	}
-	/* Directories may have come or gone. */
+	/* Directories may have been created or removed. */
 	for (size_t i = 0; r >= 0 && i < w->place_count; i++)
 		r = aim(ctx, w, &w->places[i]);
 	return r < 0 ? r : 0;
@@ -341,7 +343,7 @@ int vfctl_domain_states_read(struct vfctl_ctx *ctx, struct vfctl_domain_state **
 
 /* ---- systemd's journal ---- */
 
-/* systemd's JOURNAL_NATIVE_PROTOCOL: a value of several lines comes with its length. */
+/* systemd's JOURNAL_NATIVE_PROTOCOL: a value with several lines is preceded by its length. */
 static void put_field(struct buf *out, const char *field)
 {
 	const char *value = strchr(field, '=');

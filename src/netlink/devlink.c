@@ -9,11 +9,11 @@
 
 #include "netlink/genl.h"
 
-#define ATTRS (DEVLINK_ATTR_RATE_PARENT_NODE_NAME + 1) /* none behind it is read */
+#define ATTRS (DEVLINK_ATTR_RATE_PARENT_NODE_NAME + 1) /* attributes with higher numbers are not read */
 #define DEVICE_ROOM 64
 #define ROW_ROOM (DEVICE_ROOM + NL_RATE_NAME + 48)
 
-/* A message's attributes by their number; NULL: it has none such. */
+/* A message's attributes by their number; NULL if it is absent. */
 typedef const struct nlattr *attrs[ATTRS];
 
 static void index_attrs(const struct nlmsghdr *m, attrs ret)
@@ -39,7 +39,10 @@ static uint64_t number_devlink(const struct nlattr *attr, uint64_t missing)
 	return size ? mnl_attr_get_u8(attr) : missing;
 }
 
-/* The kernel ends its texts with a NUL; a capture need not. What is too long becomes "". */
+/*
+ * The kernel terminates its texts with a NUL; a capture need not. A text that is too long becomes
+ * "".
+ */
 static void copy_text(const struct nlattr *attr, char *ret, size_t size)
 {
 	size_t len = attr ? strnlen(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr)) : 0;
@@ -60,7 +63,7 @@ static bool is_text(const struct nlattr *attr, const char *text)
 		memcmp(mnl_attr_get_payload(attr), text, len) == 0;
 }
 
-/* ---- asking ---- */
+/* ---- requests ---- */
 
 static int find_family(struct vfctl_ctx *ctx, uint16_t *ret)
 {
@@ -68,8 +71,8 @@ static int find_family(struct vfctl_ctx *ctx, uint16_t *ret)
 
 	if (r < 0)
 		return r;
-	return *ret ? 0 : ctx_fail(ctx, -EOPNOTSUPP, "this kernel has no devlink, or this capture none "
-		"of its answers");
+	return *ret ? 0 : ctx_fail(ctx, -EOPNOTSUPP, "this kernel has no devlink, or this capture does "
+		"not contain its answers");
 }
 
 static struct nlmsghdr *begin_devlink(struct nl_request *rq, uint16_t family, uint8_t command, uint16_t flags,
@@ -86,15 +89,16 @@ static struct nlmsghdr *begin_devlink(struct nl_request *rq, uint16_t family, ui
 static int fail_answer(struct vfctl_ctx *ctx, const struct nl_devlink *d, const char *what,
 	const struct nl_result *result)
 {
-	const char *words = result->text[0] ? result->text : strerror(-result->error);
+	const char *message = result->text[0] ? result->text : strerror(-result->error);
 
 	if (result->error == -ENODEV)
-		return ctx_fail(ctx, -ENODEV, "%s of %s: its driver is not in devlink", what, d->device);
-	return ctx_fail(ctx, result->error, "%s of %s: the kernel refused: %s (%s)", what, d->device,
-		words, errno_name(result->error));
+		return ctx_fail(ctx, -ENODEV, "%s of %s: its driver does not support "
+			"devlink", what, d->device);
+	return ctx_fail(ctx, result->error, "%s of %s: the kernel rejected it: %s (%s)", what, d->device,
+		message, errno_name(result->error));
 }
 
-/* One message: the device, and the mode it is to have, or NULL. */
+/* Append one message: the device, and the requested mode, or NULL. */
 static int ask_card(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint8_t command, uint16_t flags,
 	const char *what, const uint16_t *mode, struct buf *ret_reply, uint16_t *ret_family)
 {
@@ -116,8 +120,8 @@ static int ask_card(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint8_t c
 }
 
 /*
- * The messages of a dump that are about @d: kernels before 6.6 answer with those of all devices
- * (net/devlink/netlink.c, devlink_nl_dumpit()).
+ * Find the next message of a dump that concerns @d: kernels before 6.6 answer with the messages of
+ * all devices (net/devlink/netlink.c, devlink_nl_dumpit()).
  */
 static bool next_about(const struct buf *reply, size_t *at, uint16_t family,
 	const struct nl_devlink *d, attrs ret)
@@ -300,7 +304,7 @@ static bool put_rate(struct nl_request *rq, uint16_t family, const struct nl_dev
 	return true;
 }
 
-#define BATCH 128 /* of more, the acknowledgements would not find room in the socket */
+#define BATCH 128 /* acknowledgements of more requests would not fit into the socket's buffer */
 
 static int write_batch(struct vfctl_ctx *ctx, uint16_t family, const struct nl_devlink *d,
 	struct nl_rate *rows, size_t count)

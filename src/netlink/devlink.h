@@ -6,10 +6,11 @@
 #include "netlink/nl.h"
 
 /*
- * Of devlink what an SR-IOV host needs (Documentation/networking/devlink/). All calls return 0, or
- * with words: -ENODEV the driver of the device is not in devlink; -EOPNOTSUPP it knows nothing of the
- * kind, or the kernel has no devlink; -EPERM (modes alone) not root; or what the kernel said. A
- * driver may send words with a success as well: those are no failure (ice does at each mode).
+ * The parts of devlink that an SR-IOV host needs (Documentation/networking/devlink/). All calls
+ * return 0, or with a message: -ENODEV the driver of the device does not use devlink; -EOPNOTSUPP
+ * the driver does not support it, or the kernel has no devlink; -EPERM (only for modes) not root;
+ * or the kernel's errno. A driver may also send a message on success, which is not a failure (ice
+ * does for each mode).
  */
 
 /* "pci", "0000:08:00.0" */
@@ -19,7 +20,7 @@ struct nl_devlink {
 
 /* ---- eswitch mode ---- */
 
-/* The numbers are the kernel's; INACTIVE is newer than Debian 12's header. */
+/* The kernel's numbers; INACTIVE is newer than Debian 12's header. */
 enum nl_eswitch_mode {
 	NL_ESWITCH_LEGACY,
 	NL_ESWITCH_SWITCHDEV,
@@ -43,15 +44,15 @@ enum nl_flavour {
 struct nl_port {
 	uint32_t index;
 	uint16_t flavour;
-	bool external; /* of another host's functions, on a DPU */
+	bool external; /* belongs to another host's functions, on a DPU */
 	uint32_t controller;
-	uint16_t pf, vf; /* which function it stands for, as its flavour has them */
+	uint16_t pf, vf; /* the function that it represents, depending on its flavour */
 	uint32_t sf;
 	int ifindex;	       /* its network device, the representor; 0: none here */
 	char netdev[NL_NAME];
-	uint8_t address[NL_ADDRESS]; /* the function's own */
-	uint8_t address_len;	     /* 0: the driver does not tell */
-	bool has_state;		     /* SFs have */
+	uint8_t address[NL_ADDRESS]; /* address of the function itself */
+	uint8_t address_len;	     /* 0: the driver does not report it */
+	bool has_state;		     /* only SFs have one */
 	bool active, attached;
 };
 
@@ -68,18 +69,18 @@ const struct nl_port *nl_ports_find_vf(const struct nl_ports *ports, uint32_t vf
 /* ---- rates ---- */
 
 #define NL_RATE_NAME 64
-/* Bytes a second; mlx5 and netdevsim take whole Mbit/s alone. */
+/* Bytes per second; mlx5 and netdevsim accept only whole Mbit/s. */
 #define NL_RATE_MBPS UINT64_C(125000)
 
 enum { NL_RATE_MAX = 1 << 0, NL_RATE_SHARE = 1 << 1 };
 
-/* What a port (a leaf), or a group of them (a node), may send. */
+/* The rates of a port (a leaf), or of a group of ports (a node). */
 struct nl_rate {
-	uint32_t port;		 /* of a leaf */
-	char node[NL_RATE_NAME]; /* of a node its name; "" of a leaf */
+	uint32_t port;		 /* port of a leaf */
+	char node[NL_RATE_NAME]; /* name of a node; "" for a leaf */
 	char parent[NL_RATE_NAME];
-	uint64_t tx_max, tx_share; /* 0: no limit, nothing assured */
-	/* Of a write: which are set; the outcome, and the kernel's words or "". */
+	uint64_t tx_max, tx_share; /* 0: no limit, no guarantee */
+	/* For a write: the members that are set; the result, and the kernel's message or "". */
 	uint32_t bits;
 	int error;
 	char text[160];
@@ -92,7 +93,10 @@ struct nl_rates {
 
 int nl_rates_read(struct vfctl_ctx *ctx, const struct nl_devlink *device, struct nl_rates *ret);
 void nl_rates_free(struct nl_rates *rates);
-/* In as few datagrams as may be; every row is tried. @return 0 when the kernel answered all. */
+/*
+ * Write the rows in as few datagrams as possible; every row is tried. @return 0 if the kernel
+ * answered all of them.
+ */
 int nl_rates_write(struct vfctl_ctx *ctx, const struct nl_devlink *device, struct nl_rate *rows,
 	size_t count);
 
@@ -100,7 +104,7 @@ int nl_rates_write(struct vfctl_ctx *ctx, const struct nl_devlink *device, struc
 
 struct nl_reporter {
 	char name[32]; /* "fw", "tx" */
-	bool error;    /* in an error that it has not recovered from */
+	bool error;    /* in an error from which it has not recovered */
 	uint64_t errors, recoveries;
 };
 

@@ -48,8 +48,8 @@ static int find_family(struct vfctl_ctx *ctx, uint16_t *ret)
 
 	if (r < 0)
 		return r;
-	return *ret ? 0 : ctx_fail(ctx, -EOPNOTSUPP, "this kernel has no ethtool netlink (Linux 5.7 has), "
-		"so interrupt moderation can be neither read nor set");
+	return *ret ? 0 : ctx_fail(ctx, -EOPNOTSUPP, "this kernel has no ethtool netlink (it needs "
+		"Linux 5.7), so interrupt moderation can be neither read nor set");
 }
 
 /* ---- reading ---- */
@@ -97,7 +97,7 @@ static void read_message(const struct nlmsghdr *m, struct nl_coalesce *rows, siz
 			rows[i].values = c;
 }
 
-/* ---- a datagram for all ---- */
+/* ---- one datagram for all rows ---- */
 
 static bool put_row(struct nl_request *rq, uint16_t family, bool write, const struct nl_coalesce *row)
 {

@@ -9,22 +9,24 @@
 struct nl_coalesce {
 	int ifindex;
 	/*
-	 * Of a read, out: those that the kernel answers with are those that the driver has (an
-	 * attribute is there when the driver supports it, or it is not 0: net/ethtool/coalesce.c).
-	 * Of a write, in: what is set; the others stay.
+	 * Result of a read: the settings that the driver has (the kernel includes an attribute if
+	 * the driver supports it or if it is not 0: net/ethtool/coalesce.c). Input of a write: the
+	 * settings to change.
 	 */
 	struct vfctl_coalesce values;
 	int error;	/* out */
-	char text[160]; /* out: the kernel's words, or "" */
+	char text[160]; /* result: the kernel's message, or "" */
 };
 
 /*
- * Both ask for all rows in one datagram; the outcomes are in the rows. -EOPNOTSUPP there: the driver
- * has no interrupt moderation to set. @return 0 when the kernel answered; -EOPNOTSUPP it has no
+ * Both calls send all rows in one datagram; the results are in the rows. -EOPNOTSUPP in a row: the
+ * driver has no interrupt moderation. @return 0 if the kernel answered; -EOPNOTSUPP it has no
  * ethtool netlink (before 5.7); -EROFS on a capture.
  */
 int nl_coalesce_read(struct vfctl_ctx *ctx, struct nl_coalesce *rows, size_t count);
-/* The kernel takes all of a row or refuses it, but a mode is set before values are. */
+/*
+ * The kernel accepts or rejects a row as a whole, but it sets a mode before it checks the values.
+ */
 int nl_coalesce_write(struct vfctl_ctx *ctx, struct nl_coalesce *rows, size_t count);
 
 #endif

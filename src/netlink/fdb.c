@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Forwarding tables of bridges and of cards: RTM_GETNEIGH and its kin for AF_BRIDGE. */
+/* Forwarding tables of bridges and of cards: RTM_GETNEIGH and related messages for AF_BRIDGE. */
 #include "netlink/fdb.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool read_entry(const struct nlmsghdr *m, struct nl_fdb_entry *ret)
 			e.master = (int)mnl_attr_get_u32(attr);
 		}
 	}
-	/* Groups are no station. */
+	/* Group addresses are not stations. */
 	if (!found || e.mac.byte[0] & 1)
 		return false;
 	*ret = e;

@@ -5,11 +5,11 @@
 #include "netlink/nl.h"
 #include "core/types.h"
 
-/* An entry of a forwarding table: where a MAC is. */
+/* An entry of a forwarding table: a MAC and its port. */
 struct nl_fdb_entry {
-	int ifindex; /* the port, or the device whose own table it is */
-	int master;  /* the bridge; 0: it is the device's own (bridge fdb: self) */
-	bool local;  /* of a bridge's port: the port's own MAC */
+	int ifindex; /* the port, or the device with its own table */
+	int master;  /* the bridge; 0: the device's own table (bridge fdb: self) */
+	bool local;  /* for a port of a bridge: its own MAC */
 	struct vfctl_mac mac;
 };
 
@@ -18,13 +18,13 @@ struct nl_fdb {
 	size_t count;
 };
 
-/* All tables of this network namespace: MACs of single stations alone. -EROFS on a capture. */
+/* Read all tables of this network namespace, without group addresses. -EROFS on a capture. */
 int nl_fdb_read(struct vfctl_ctx *ctx, struct nl_fdb *ret);
 void nl_fdb_free(struct nl_fdb *fdb);
 
 /*
- * Add a MAC to a device's own table, as bridge fdb add MAC dev DEVICE self permanent, or take it out.
- * One that is there, or is not, is fine. The kernel's words are in the context's.
+ * Add a MAC to a device's own table, like bridge fdb add MAC dev DEVICE self permanent, or remove
+ * it. It is not an error if nothing changes. The context's message contains the kernel's.
  */
 int nl_fdb_set(struct vfctl_ctx *ctx, int ifindex, const struct vfctl_mac *mac, bool there);
 

@@ -6,15 +6,18 @@
 
 struct genlmsghdr;
 
-/* nl_begin() of a generic netlink family's command; @room is for its attributes. NULL: out of memory. */
+/*
+ * Begin a message for a command of a generic netlink family, like nl_begin(); @room is for its
+ * attributes. NULL if memory is exhausted.
+ */
 struct nlmsghdr *genl_begin(struct nl_request *rq, uint16_t family, uint8_t command, uint16_t flags,
 	size_t room);
-/* The header of a message of that family; NULL: it is another's, or too short. */
+/* The header of a message of that family; NULL: it belongs to another family, or is too short. */
 const struct genlmsghdr *genl_of(const struct nlmsghdr *m, uint16_t family);
 
 /*
- * Which number the family has on this kernel. @ret: 0 when it has none of that name. @return 0; what
- * nl_talk() returns.
+ * Find the number of the family on this kernel. @ret: 0 if there is no such family.
+ * @return 0; or an error of nl_talk().
  */
 int genl_find_family(struct vfctl_ctx *ctx, const char *name, uint16_t *ret);
 

@@ -31,7 +31,7 @@ static const void *payload(const struct nlattr *attr, size_t size)
 	return mnl_attr_get_payload_len(attr) >= size ? mnl_attr_get_payload(attr) : NULL;
 }
 
-/* The kernel ends its texts with a NUL; a capture need not. */
+/* The kernel terminates its texts with a NUL; a capture need not. */
 static char *text_of(const struct nlattr *attr)
 {
 	return strndup(mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
@@ -72,7 +72,7 @@ static void read_mtu(const struct nlattr *attr, struct nl_link *link)
 		link->mtu = *mtu;
 }
 
-/* That of IPoIB is longer. */
+/* The address of an IPoIB device is longer. */
 static void read_permanent(const struct nlattr *attr, struct vfctl_mac *ret)
 {
 	const struct vfctl_mac *mac = payload(attr, sizeof(*mac));
@@ -132,7 +132,7 @@ static bool is_link(const struct nlmsghdr *m)
 		mnl_nlmsg_get_payload_len(m) >= sizeof(struct ifinfomsg);
 }
 
-/* @name NULL: all of this network namespace. */
+/* @name NULL: request all devices of this network namespace. */
 static int ask_links(struct vfctl_ctx *ctx, const char *name, struct nl_links *ret_links)
 {
 	_cleanup_(nl_links_free) struct nl_links links = {0};
@@ -205,7 +205,7 @@ static void read_vlan_list(const struct nlattr *list, struct vfctl_vf_attrs *a)
 	}
 }
 
-/* Switches: struct ifla_vf_spoofchk, _trust and _rss_query_en are the same two numbers. */
+/* Switches: struct ifla_vf_spoofchk, _trust and _rss_query_en have the same two members. */
 static const struct {
 	uint16_t type;
 	uint32_t bit;
@@ -216,7 +216,7 @@ static const struct {
 	{IFLA_VF_RSS_QUERY_EN, VFCTL_ATTR_QUERY_RSS, offsetof(struct vfctl_vf_attrs, query_rss)},
 };
 
-/* What a driver reports that does not know. */
+/* The value that a driver reports if it does not know. */
 #define SETTING_UNKNOWN UINT32_MAX
 
 static void read_setting(const struct nlattr *attr, struct vfctl_vf_attrs *a)
@@ -268,7 +268,7 @@ static void read_guid(const struct nlattr *attr, uint64_t *guid, uint32_t bit, u
 
 	if (!g)
 		return;
-	/* Attributes stand at multiples of 4: the struct's u64 may not be aligned. */
+	/* Attributes are aligned to 4 bytes only, so the struct's u64 may not be aligned. */
 	memcpy(guid, g + offsetof(struct ifla_vf_guid, guid), sizeof(*guid));
 	*mask |= bit;
 }
@@ -307,10 +307,10 @@ static void read_vf(const struct nlattr *nest, struct nl_vf *vf)
 }
 
 /*
- * Walk IFLA_VF_INFO nests from @start and count them up to a length that is congruent
- * to the list's wrapped 16-bit length and does not pass @end. With @num_vf nests in one
- * such length, that is the list. A driver that fails for some VF leaves it out, so the
- * longest congruent run counts when none has them all.
+ * Walk IFLA_VF_INFO nests from @start and count them up to a length that is congruent to the list's
+ * wrapped 16-bit length and does not pass @end. If one such length contains @num_vf nests, that is
+ * the list. A driver that fails for a VF leaves it out, so if none has them all, the longest
+ * congruent length is used.
  */
 static size_t true_list_length(const char *start, const char *end, uint16_t wrapped,
 	uint32_t num_vf)
@@ -353,8 +353,8 @@ static int read_vf_list(const char *start, size_t length, struct nl_vfs *vfs)
 }
 
 /*
- * The attributes of a link message, walked by hand: past a wrapped list the message
- * cannot be walked by attribute lengths alone.
+ * Read the attributes of a link message without libmnl: after a list whose length wrapped,
+ * attribute lengths alone cannot be followed.
  */
 static int read_vfs_message(const struct nlmsghdr *m, struct nl_vfs *vfs)
 {
@@ -427,7 +427,7 @@ const struct nl_vf *nl_vfs_find(const struct nl_vfs *vfs, uint32_t vf)
 {
 	size_t low = 0, high = vfs->count;
 
-	/* Nearly always v[vf]; otherwise (an index is missing) it stands before that. */
+	/* It is nearly always v[vf]; if an index is missing, it is before that. */
 	if (vf < vfs->count && vfs->v[vf].vf == vf)
 		return &vfs->v[vf];
 	while (low < high) {
@@ -454,8 +454,8 @@ static void put_mac(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs
 }
 
 /*
- * 802.1Q goes in the older attribute, which every driver has; only 802.1ad needs the
- * list form. Its entry must be 16 bytes: a shorter one is EINVAL.
+ * 802.1Q uses the older attribute, which every driver supports; only 802.1ad needs the list form.
+ * Its entry must have 16 bytes: a shorter one is EINVAL.
  */
 static void put_vlan(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
 {
@@ -487,7 +487,7 @@ static void put_link_state(struct nlmsghdr *m, uint32_t vf, const struct vfctl_v
 	mnl_attr_put(m, IFLA_VF_LINK_STATE, sizeof(s), &s);
 }
 
-/* In host order (rtnetlink carries a plain u64; iproute2's get_guid() builds the same). */
+/* In host byte order (rtnetlink uses a plain u64; iproute2's get_guid() does the same). */
 static void put_node_guid(struct nlmsghdr *m, uint32_t vf, const struct vfctl_vf_attrs *a)
 {
 	struct ifla_vf_guid guid = {.vf = vf, .guid = a->node_guid};
@@ -548,7 +548,7 @@ static int put_row(struct nl_request *rq, int ifindex, const struct nl_vf_set *r
 	return 0;
 }
 
-/* Answers wait in the socket's buffer: a bounded number at a time cannot overflow it. */
+/* Answers wait in the socket's buffer: a limited number of them cannot overflow it. */
 #define BATCH 128
 
 int nl_vfs_write(struct vfctl_ctx *ctx, int ifindex, struct nl_vf_set *rows, size_t count)
@@ -594,6 +594,6 @@ int nl_link_set_master(struct vfctl_ctx *ctx, int ifindex, int master)
 	r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, &result);
 	if (r < 0 || result.error == 0)
 		return r;
-	return ctx_fail(ctx, result.error, "the kernel refused: %s (%s)",
+	return ctx_fail(ctx, result.error, "the kernel rejected it: %s (%s)",
 		result.text[0] ? result.text : strerror(-result.error), errno_name(result.error));
 }

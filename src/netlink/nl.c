@@ -46,8 +46,8 @@ void nl_request_free(struct nl_request *rq)
 }
 
 /*
- * Lengths of 2^31 and more are negative to libmnl's own check, and its walk over attributes
- * goes on to the next multiple of 4: a message ends before that.
+ * libmnl's own check treats lengths of 2^31 and more as negative, and its walk over attributes
+ * continues to the next multiple of 4: a message may end before that.
  */
 const struct nlmsghdr *nl_next(const struct buf *reply, size_t *at)
 {
@@ -64,14 +64,14 @@ const struct nlmsghdr *nl_next(const struct buf *reply, size_t *at)
 	return m;
 }
 
-/* A capture may hold any number; errno values end at 4095 (MAX_ERRNO). */
+/* A capture may contain any number; errno values end at 4095 (MAX_ERRNO). */
 static int checked_error(int error)
 {
 	return error > 0 || error < -4095 ? -EBADMSG : error;
 }
 
-/* The extended acknowledgement's text, when there is one. */
-static void read_words(const struct nlmsghdr *m, struct nl_result *result)
+/* Read the text of the extended acknowledgement, if there is one. */
+static void read_text(const struct nlmsghdr *m, struct nl_result *result)
 {
 	const struct nlmsgerr *err = mnl_nlmsg_get_payload(m);
 	size_t skip = sizeof(*err);
@@ -89,7 +89,7 @@ static void read_words(const struct nlmsghdr *m, struct nl_result *result)
 				(int)mnl_attr_get_payload_len(attr), mnl_attr_get_str(attr));
 }
 
-/* Sort one message; -EINTR asks for the dump again. */
+/* Handle one message; -EINTR requests the dump again. */
 static int sort_message(const struct nlmsghdr *m, uint32_t count, struct nl_result *results)
 {
 	const struct nlmsgerr *err = mnl_nlmsg_get_payload(m);
@@ -102,7 +102,7 @@ static int sort_message(const struct nlmsghdr *m, uint32_t count, struct nl_resu
 	result = &results[m->nlmsg_seq - 1];
 	if (m->nlmsg_type == NLMSG_ERROR && mnl_nlmsg_get_payload_len(m) >= sizeof(*err)) {
 		result->error = checked_error(err->error);
-		read_words(m, result);
+		read_text(m, result);
 	} else if (m->nlmsg_type == NLMSG_DONE && mnl_nlmsg_get_payload_len(m) >= sizeof(int)) {
 		result->error = checked_error(*(const int *)mnl_nlmsg_get_payload(m));
 	}
@@ -126,8 +126,8 @@ int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
 		while (r == 0 && (m = nl_next(ret_reply, &at)))
 			r = sort_message(m, rq->next_seq, results);
 		if (r == 0 && at != ret_reply->len)
-			return ctx_fail(ctx, -EBADMSG, "netlink: the answer is damaged: at byte %zu "
-				"of %zu there is no message", at, ret_reply->len);
+			return ctx_fail(ctx, -EBADMSG, "netlink: the answer is damaged: no message at "
+				"byte %zu of %zu", at, ret_reply->len);
 		if (r == 0)
 			return 0;
 	}

@@ -15,18 +15,18 @@ struct nl_request {
 	char *data;
 	size_t len;
 	size_t room;
-	uint32_t next_seq; /* the first message has 1 */
+	uint32_t next_seq; /* the first message has number 1 */
 };
 
 /*
- * Begin a message of at most @room bytes; NULL when out of memory. NLM_F_ACK is added to
- * every message but dumps, so that each gets its own answer. Finish with nl_end().
+ * Begin a message of at most @room bytes; NULL if memory is exhausted. NLM_F_ACK is added to every
+ * message except dumps, so that each gets its own answer. Finish with nl_end().
  */
 struct nlmsghdr *nl_begin(struct nl_request *rq, uint16_t type, uint16_t flags, size_t room);
 void nl_end(struct nl_request *rq, struct nlmsghdr *m);
 void nl_request_free(struct nl_request *rq);
 
-/* One answer: the errno of message @seq, and the kernel's own words ("" if none). */
+/* One answer: the errno for message @seq, and the kernel's message ("" if there is none). */
 struct nl_result {
 	uint32_t seq;
 	int error;
@@ -34,18 +34,18 @@ struct nl_result {
 };
 
 /*
- * Send what @rq holds. Messages that are no acknowledgement stay in @ret_reply; the
- * outcomes go to @results, indexed by seq - 1 (one for each message of @rq). An
- * interrupted dump is asked again, a bounded number of times.
- * @return 0 when every request was answered (whatever the answers say); -EBADMSG when the
- * answer is not made of whole messages, as in a damaged capture.
+ * Send the messages of @rq. Answers other than acknowledgements are stored in @ret_reply; the
+ * results in @results, indexed by seq - 1 (one for each message of @rq). An interrupted dump is
+ * requested again, a bounded number of times.
+ * @return 0 if every request was answered, also with an error; -EBADMSG if the answer does not
+ * consist of whole messages, as in a damaged capture.
  */
 int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
 	struct buf *ret_reply, struct nl_result *results);
 
 /*
- * The messages of an answer, one after the other: start with @at 0; NULL after the last
- * one, or where what follows is not a whole message (then @at is not the end).
+ * The messages of an answer, one by one: start with @at 0; NULL after the last one, or if what
+ * follows is not a whole message (then @at is not at the end).
  */
 const struct nlmsghdr *nl_next(const struct buf *reply, size_t *at);
 

@@ -51,8 +51,8 @@ static void look_at(const struct nlmsghdr *m, const char *device, struct found *
 
 static int unsupported(struct vfctl_ctx *ctx)
 {
-	return ctx_fail(ctx, -EOPNOTSUPP, "this kernel tells nothing of the adaptive moderation of RDMA "
-		"devices (Linux 5.4 does, with ib_core loaded)");
+	return ctx_fail(ctx, -EOPNOTSUPP, "this kernel does not report the adaptive moderation of RDMA "
+		"devices (it needs Linux 5.4 with ib_core loaded)");
 }
 
 static int find_rdma(struct vfctl_ctx *ctx, const char *device, struct found *ret)

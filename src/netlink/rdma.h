@@ -6,10 +6,10 @@
 
 /*
  * Adaptive moderation of an RDMA device's completion queues, as rdma dev set DEVICE
- * adaptive-moderation has it: for those that the kernel's own users make from then on
- * (ib_alloc_cq: NVMe over Fabrics, NFS, SRP, iSER); neither IPoIB's nor a program's.
- * @return 0; -ENODEV no such device; -EOPNOTSUPP this kernel tells none (before 5.4, or without
- * RDMA); -EROFS on a capture.
+ * adaptive-moderation sets it: it applies to queues that kernel users create afterwards
+ * (ib_alloc_cq: NVMe over Fabrics, NFS, SRP, iSER), but not to those of IPoIB or of programs.
+ * @return 0; -ENODEV no such device; -EOPNOTSUPP this kernel does not report it (before 5.4, or
+ * without RDMA); -EROFS on a capture.
  */
 int nl_rdma_adaptive_read(struct vfctl_ctx *ctx, const char *device, bool *ret_on);
 int nl_rdma_adaptive_write(struct vfctl_ctx *ctx, const char *device, bool on);

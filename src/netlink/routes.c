@@ -28,7 +28,10 @@ static int add_route(struct vfctl_ctx *ctx, struct routes *routes, const struct 
 	return 0;
 }
 
-/* "Iface Destination Gateway Flags RefCnt Use Metric Mask ...", addresses as a word of the wire's order. */
+/*
+ * A line is "Iface Destination Gateway Flags RefCnt Use Metric Mask ...", with addresses as words
+ * in network byte order.
+ */
 static bool parse_route4(const char *line, struct route *ret)
 {
 	unsigned to = 0, flags = 0, mask = 0;
@@ -41,13 +44,16 @@ static bool parse_route4(const char *line, struct route *ret)
 	return !(flags & RTF_REJECT);
 }
 
-/* fe80::/10 and ff00::/8: each device that is up has them. */
+/* Every device that is up has routes for fe80::/10 and ff00::/8. */
 static bool is_everywhere(const uint8_t *address)
 {
 	return address[0] == 0xff || (address[0] == 0xfe && (address[1] & 0xc0) == 0x80);
 }
 
-/* "DESTINATION LENGTH SOURCE LENGTH HOP METRIC REFERENCES USE FLAGS DEVICE", addresses as 32 digits. */
+/*
+ * A line is "DESTINATION LENGTH SOURCE LENGTH HOP METRIC REFERENCES USE FLAGS DEVICE", with
+ * addresses as 32 digits.
+ */
 static bool parse_route6(const char *line, struct route *ret)
 {
 	unsigned flags;
@@ -124,7 +130,7 @@ int routes_devices(struct vfctl_ctx *ctx, const char *netdev, char ***ret_names)
 	_strv_ char **names = calloc(1, sizeof(*names));
 	int r = names ? keep_route(ctx, &names, netdev) : ctx_oom(ctx);
 
-	/* What stands on it is found behind it in the same list. */
+	/* Devices on top of it are appended to the same list, and searched in turn. */
 	for (size_t i = 0; r == 0 && names[i]; i++) {
 		_strv_ char **entries = NULL;
 
@@ -140,8 +146,8 @@ int routes_devices(struct vfctl_ctx *ctx, const char *netdev, char ***ret_names)
 }
 
 /*
- * Two halves, 0.0.0.0/1 and 128.0.0.0/1, are a default route that leaves another in place, as VPNs make
- * it; 2000::/3 is all there is of IPv6.
+ * The two halves 0.0.0.0/1 and 128.0.0.0/1 are a default route that keeps another one, as VPNs set
+ * it; 2000::/3 is all of IPv6.
  */
 static bool is_default(const struct route *route)
 {
@@ -166,18 +172,19 @@ struct endpoint {
 	bool ipv6;
 };
 
-/* "0100007F:0016": words of the wire's order, one or four. */
+/* "0100007F:0016": one or four words in network byte order. */
 static bool parse_endpoint(const char *text, struct endpoint *ret)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	size_t digits = strcspn(text, ":"), words = digits / 8;
+	size_t digits = strcspn(text, ":"), message = digits / 8;
 
-	*ret = (struct endpoint){.ipv6 = words == ADDRESS_WORDS};
-	if (digits % 8 || (words != 1 && words != ADDRESS_WORDS) ||
-		strspn(text, "0123456789ABCDEFabcdef:") != strlen(text) || /* nor a sign, which %x takes */
+	*ret = (struct endpoint){.ipv6 = message == ADDRESS_WORDS};
+	if (digits % 8 || (message != 1 && message != ADDRESS_WORDS) ||
+		strspn(text, "0123456789ABCDEFabcdef:") != strlen(text) || /* nor a sign, which %x
+									      accepts */
 		sscanf(text + digits, ":%4x", &ret->port) != 1)
 		return false;
-	for (size_t i = 0; i < words; i++) {
+	for (size_t i = 0; i < message; i++) {
 		unsigned word;
 
 		if (sscanf(text + 8 * i, "%8x", &word) != 1)
@@ -200,7 +207,10 @@ static bool covers(const struct route *route, const struct endpoint *e)
 	return !rest || (route->prefix[whole] ^ e->address[whole]) >> (8 - rest) == 0;
 }
 
-/* The device that the kernel reaches it through; "" none, or that of its link, which many have. */
+/*
+ * The device through which the kernel reaches the address; "" if there is none, or if it is a
+ * link-local route, which many devices have.
+ */
 static const char *device_of(const struct routes *routes, const struct endpoint *e)
 {
 	const struct route *best = NULL;
@@ -219,7 +229,9 @@ static const char *find_among(char *const *names, const char *name)
 	return NULL;
 }
 
-/* "sl local remote state ...": of a connection that is there; NULL: it goes elsewhere. */
+/*
+ * Find the device of the connection in "sl local remote state ..."; NULL: it uses another device.
+ */
 static const char *goes_through(const char *line, const struct routes *routes, char *const *names,
 	unsigned *ret_port)
 {

@@ -10,12 +10,17 @@
 #include "pci/config.h"
 #include "pci/device.h"
 
-#define EXTENDED_START 0x100 /* of extended capabilities in the configuration space */
+#define EXTENDED_START 0x100 /* start of the extended capabilities in the configuration space */
 #define INTEL 0x8086
-/* What the kernel, too, wants of a port before it gives what is below a group of its own. */
+/*
+ * The kernel also requires these of a port before it puts what is below it into a separate group.
+ */
 #define NEEDED (PCI_ACS_SV | PCI_ACS_RR | PCI_ACS_CR | PCI_ACS_UF)
 
-/* Those alone route between functions; what has no PCI Express capability is an old bus. */
+/*
+ * Only these ports route between functions; a device without a PCI Express capability is on an old
+ * bus.
+ */
 static bool is_routing_port(const uint8_t *config, size_t len)
 {
 	size_t at = config_capability(config, len, PCI_CAP_ID_EXP);
@@ -25,9 +30,9 @@ static bool is_routing_port(const uint8_t *config, size_t len)
 }
 
 /*
- * What it cannot control counts as always on. Root ports in Intel's chipsets from the 100 series
- * on have 32 bits for each register, so that the control word lies where others have the egress
- * vector (drivers/pci/quirks.c).
+ * A function that it cannot control counts as always on. Root ports in Intel's chipsets from the
+ * 100 series on have 32 bits for each register, so the control word is where other ports have the
+ * egress vector (drivers/pci/quirks.c).
  */
 static bool is_on(const uint8_t *config, size_t at)
 {
@@ -42,7 +47,7 @@ enum vfctl_acs pci_acs_parse(const void *data, size_t len)
 	const uint8_t *config = data;
 	size_t at;
 
-	/* Whoever is not root gets the first 64 bytes. */
+	/* Without root privileges, the kernel returns only the first 64 bytes. */
 	if (len <= EXTENDED_START)
 		return VFCTL_ACS_UNKNOWN;
 	if (!is_routing_port(config, len))
@@ -58,7 +63,7 @@ bool pci_acs_override_in(const char *cmdline)
 	for (const char *at = strstr(cmdline, key); at; at = strstr(at + 1, key)) {
 		const char *value = at + sizeof(key) - 1;
 
-		/* "multifunction" alone says nothing of ports. */
+		/* "multifunction" alone does not concern ports. */
 		if ((at == cmdline || strchr(" \t\n", at[-1])) &&
 			(!str_starts(value, "multifunction") ||
 				value[strcspn(value, ", \t\n")] == ','))
@@ -85,7 +90,7 @@ static const char *path_of(const struct vfctl_bdf *bdf, const char *file, char r
 	return ret;
 }
 
-/* Without a doubt: that it cannot be read is said in what comes of it. */
+/* Not recorded as unread: the result itself shows that it cannot be read. */
 static enum vfctl_acs read_port(struct vfctl_ctx *ctx, const struct vfctl_bdf *port)
 {
 	struct host *h = host_of(ctx);
@@ -97,7 +102,7 @@ static enum vfctl_acs read_port(struct vfctl_ctx *ctx, const struct vfctl_bdf *p
 	return pci_acs_parse(config.data, config.len);
 }
 
-/* The worst of them: off, then absent, then not known. */
+/* The worst result counts: off, then absent, then not known. */
 static void weigh(enum vfctl_acs acs, const struct vfctl_bdf *port, enum vfctl_acs *io,
 	struct vfctl_bdf *io_port)
 {

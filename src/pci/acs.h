@@ -6,17 +6,17 @@
 #include "core/inventory.h"
 
 /*
- * Whether the ports above a PF send everything that its VFs do through the IOMMU (PCI Express base
+ * Whether the ports above a PF redirect all requests of its VFs to the IOMMU (PCI Express base
  * specification, 6.12 and 7.7.11): each root port and each downstream port of a switch has to
  * validate sources, redirect requests and completions, and forward upstream. @ret_port is the port
- * that decides; of VFCTL_ACS_UNKNOWN and VFCTL_ACS_ON it means nothing.
+ * that determines the result; it is not set for VFCTL_ACS_UNKNOWN and VFCTL_ACS_ON.
  */
 enum vfctl_acs pci_acs_of_path(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,
 	struct vfctl_bdf *ret_port);
 
-/* One port's configuration space; for pci_acs_of_path() and for tests of what a port may say. */
+/* Check one port's configuration space; for pci_acs_of_path() and for tests. */
 enum vfctl_acs pci_acs_parse(const void *config, size_t len);
-/* Does the kernel's command line make bridges without ACS count as if they had it? */
+/* Whether the kernel's command line makes bridges without ACS count as if they had it. */
 bool pci_acs_override_in(const char *cmdline);
 
 #endif

@@ -8,12 +8,15 @@
 #include "host/host.h"
 #include "pci/device.h"
 
-/* A function's own: VF BARs of a PF and the ROM come after them (include/linux/pci.h). */
+/*
+ * Only a function's own BARs: the VF BARs of a PF and the ROM come after them
+ * (include/linux/pci.h).
+ */
 #define BARS 6
 /* include/linux/ioport.h */
 #define IORESOURCE_MEM 0x200
 #define IORESOURCE_MEM_64 0x100000
-/* A BAR of this size or more is nonsense. */
+/* A BAR of this size or more is not plausible. */
 #define LARGEST (UINT64_C(1) << 52)
 
 uint64_t pci_bar_bytes(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)

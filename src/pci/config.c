@@ -5,7 +5,7 @@
 
 #define FIRST_CAPABILITY 0x40
 #define EXTENDED_START 0x100
-#define CAPABILITIES_MAX 128 /* a broken device may chain them in a circle */
+#define CAPABILITIES_MAX 128 /* a defective device may link them in a circle */
 
 size_t config_capability(const uint8_t *config, size_t len, uint8_t id)
 {

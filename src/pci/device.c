@@ -69,7 +69,7 @@ int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
-		return ctx_fail(ctx, r, "which driver %s is on cannot be read: %s", TEXT(bdf),
+		return ctx_fail(ctx, r, "the driver of %s cannot be read: %s", TEXT(bdf),
 			strerror(-r));
 	str_copy(ret_name, PCI_DRIVER_NAME, name);
 	return 0;
@@ -77,7 +77,7 @@ int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 
 int pci_fail_unbound(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, int error)
 {
-	return ctx_fail(ctx, error, "%s has no driver now, and so no VFs; bind it: echo %s > "
+	return ctx_fail(ctx, error, "%s has no driver now, so it has no VFs; bind it: echo %s > "
 		"/sys/bus/pci/drivers_probe", TEXT(pf), TEXT(pf));
 }
 
@@ -138,7 +138,7 @@ int pci_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 
 	if (!pci_has(ctx, bdf, "reset"))
 		return 0;
-	/* All of them were switched off: the write would fail as one does that was tried (ENOTTY). */
+	/* All methods were disabled: the write would fail like an attempt that failed (ENOTTY). */
 	if (host_try_read(ctx, &methods, PCI_SYSFS "%s/reset_method", TEXT(bdf)) == 0 && !methods[0])
 		return 0;
 	r = host_write_slow(ctx, "1", PCI_SYSFS "%s/reset", TEXT(bdf));
@@ -160,7 +160,10 @@ int pci_children(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 	return host_try_list(ctx, ret_names, PCI_SYSFS "%s/%s", TEXT(bdf), dir);
 }
 
-/* A device below the function: a directory of its own, no link such as physfn or virtfn0. */
+/*
+ * Whether the entry is a device below the function: a directory, not a link such as physfn or
+ * virtfn0.
+ */
 static bool is_child_device(struct vfctl_ctx *ctx, const char *bdf, const char *name)
 {
 	_free_ char *target = NULL;
@@ -204,16 +207,16 @@ bool pci_driver_is_vfio(const char *driver)
 /* -ENOENT or -ENODEV if @driver does not have the function, whatever its link says. */
 static int unbind_from(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver)
 {
-	/* Taking an open device from vfio-pci waits until it is closed: with a deadline. */
+	/* Unbinding an open device from vfio-pci waits until it is closed: use a time limit. */
 	return pci_driver_is_vfio(driver)
 		? host_write_slow(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf))
 		: host_write(ctx, TEXT(bdf), PCI_SYSFS "%s/driver/unbind", TEXT(bdf));
 }
 
 /*
- * The link "driver" also appears while a probe is under way that will fail (really_probe() in
+ * The link "driver" also exists during a probe that will fail (really_probe() in
  * drivers/base/dd.c). A driver that udev loads for new VFs is tried on each VF, also on those that
- * it may not have; then unbinding fails, and the link may be there again a moment later.
+ * it must not bind; then unbinding fails, and the link may appear again a moment later.
  */
 int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
@@ -244,7 +247,7 @@ int pci_need_driver(struct vfctl_ctx *ctx, const char *driver)
 	if (pci_driver_is_here(ctx, driver))
 		return 0;
 	if (host_load_module(ctx, driver) < 0 || !pci_driver_is_here(ctx, driver))
-		return ctx_append(ctx, -ENOENT, "; there is no PCI driver %s on this host",
+		return ctx_append(ctx, -ENOENT, "; this host has no PCI driver %s",
 			driver);
 	return 0;
 }
@@ -271,7 +274,7 @@ int pci_set_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const c
 	int r = host_write(ctx, driver[0] ? driver : "\n", PCI_SYSFS "%s/driver_override",
 		TEXT(bdf));
 
-	/* Kernels before 3.16 and some buses have no override: nothing to drop then. */
+	/* Kernels before 3.16 and some buses have no override: then there is nothing to remove. */
 	if (r == -ENOENT && !driver[0]) {
 		ctx_clear(ctx);
 		return 0;
@@ -285,7 +288,7 @@ static int probe_once(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const 
 	int r = host_write(ctx, TEXT(bdf), "/sys/bus/pci/drivers_probe");
 
 	if (r == -EINVAL) /* the driver's own probe failed */
-		return ctx_append(ctx, r, "; %s refused it (dmesg says why)",
+		return ctx_append(ctx, r, "; %s rejected it (dmesg may tell why)",
 			wanted ? wanted : "its driver");
 	return r < 0 ? r : pci_driver(ctx, bdf, driver);
 }
@@ -312,10 +315,10 @@ static bool is_bound_as_wanted(const char *driver, const char *wanted)
 }
 
 /*
- * Ask the kernel for a driver and look at what it did; @wanted NULL: any but VFIO. The
- * kernel may report success with nothing bound: for good when no driver wants it, and for
- * a moment while the probe by a driver that udev has just loaded is under way
- * (sriov-network-operator looks five times as well).
+ * Request a driver from the kernel and check the result; @wanted NULL: any except VFIO. The kernel
+ * may report success without binding the device: permanently if there is no driver for it, or
+ * temporarily while a driver that udev has just loaded probes it (sriov-network-operator also checks
+ * five times).
  */
 static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *wanted)
 {
@@ -325,7 +328,7 @@ static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 		int r;
 
 		if (tries > 1) {
-			ctx_doing(ctx, "waiting for a driver to take %s", TEXT(bdf));
+			ctx_progress(ctx, "waiting for a driver to bind to %s", TEXT(bdf));
 			host_sleep_ms(ctx, PROBE_WAIT_MS);
 		}
 		r = probe_once(ctx, bdf, wanted, driver);
@@ -340,11 +343,12 @@ static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char 
 			load_own_driver(ctx, bdf);
 	}
 	if (!wanted)
-		return ctx_fail(ctx, -ENODEV, "%s: no driver of this host took the function%s%s (is its "
-			"module there? dmesg may say more)", TEXT(bdf), driver[0] ? ", which is on " : "",
+		return ctx_fail(ctx, -ENODEV, "%s: no driver of this host bound to the function%s%s "
+			"(its module may be missing; see dmesg)", TEXT(bdf), driver[0] ? ", which is "
+				"bound to " : "",
 			driver);
-	return ctx_fail(ctx, -ENODEV, "%s: %s did not take the function (it is on %s; dmesg "
-		"says why)", TEXT(bdf), wanted, driver[0] ? driver : "no driver");
+	return ctx_fail(ctx, -ENODEV, "%s: %s did not bind to the function (it is bound to %s; dmesg "
+		"may tell why)", TEXT(bdf), wanted, driver[0] ? driver : "no driver");
 }
 
 int pci_bind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver)

@@ -4,73 +4,87 @@
 
 #include "base/ctx.h"
 #include "base/op.h"
+#include "core/pci.h"
 #include "core/types.h"
 
 #define PCI_SYSFS "/sys/bus/pci/devices/"
 #define PCI_DRIVER_NAME 32
 
-/* Read an integer attribute; @missing when it is absent, unreadable or no number. */
+/* Read an integer attribute; @missing if it is absent, unreadable or not a number. */
 int pci_read_int(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr,
 	int missing);
-/* A hex attribute such as class or vendor; 0 when absent. */
+/* A hex attribute such as class or vendor; 0 if it is absent. */
 uint32_t pci_read_hex(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr);
-/* Does this function have that attribute file? */
+/* Whether this function has that attribute file. */
 bool pci_has(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *attr);
 
-/* It is not there any more: unplugged, or removed through sysfs. False too when that cannot be told. */
+/*
+ * Whether it no longer exists: unplugged, or removed through sysfs. False also if that cannot be
+ * determined.
+ */
 bool pci_is_gone(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
-/* The same of the function with whose address the target begins. */
+/* Do this for the function with whose address the target begins. */
 bool pci_op_is_gone(struct vfctl_ctx *ctx, const struct op *op);
 
-/* Name of the bound driver, "" when none. Negative (and "") when it cannot be read. */
+/* Name of the bound driver, "" if there is none. Negative (and "") if it cannot be read. */
 int pci_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	char ret_name[PCI_DRIVER_NAME]);
-/* Somebody took the PF from its driver, and its VFs with that: words that say so. @return @error. */
+/* Set the message that the PF was unbound from its driver, which removed its VFs. @return @error.
+ * */
 int pci_fail_unbound(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, int error);
-/* IOMMU group number; -ENOENT when the function is in none, else the errno. */
+/* IOMMU group number; -ENOENT if the function is in none, else the errno. */
 int pci_iommu_group(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 /*
- * Who else is in the IOMMU group, bridges left out (VFIO lets them stay). "" when the
- * function is alone. @ret_names is owned by the caller.
+ * Other functions in the IOMMU group, without bridges (which VFIO permits). "" if the function is
+ * alone. @ret_names is owned by the caller.
  */
 int pci_iommu_sharers(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int group,
 	char **ret_names);
 
 /*
- * Can it be reset by itself, as it must be before another guest has it? What reset_method lists
- * besides resets of the whole bus (Documentation/ABI/testing/sysfs-bus-pci). The kernel makes the
- * file only where there is a method (drivers/pci/pci.c, since 5.15), so of a VF without it nothing
- * is known only where its PF @pf has none either. @return 1, 0, or -ENODATA: not known.
+ * Whether it can be reset by itself, which is required before another guest gets it: reset_method
+ * lists a method other than a reset of the whole bus (Documentation/ABI/testing/sysfs-bus-pci). The
+ * kernel creates the file only if there is a method (drivers/pci/pci.c, since 5.15). A VF without
+ * the file cannot be reset; only if its PF @pf has none either, this is unknown. @return 1, 0, or
+ * -ENODATA: not known.
  */
 int pci_can_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const struct vfctl_bdf *pf);
 
 /*
- * Reset the function, by the first of its methods that works; nobody may have it open. One that the
- * kernel has no way to reset is left as it is. @return 0; the errno of a reset that failed.
+ * Reset the function, by the first of its methods that works; no process may have it open. A
+ * function that the kernel cannot reset is not changed. @return 0; the errno of a reset that
+ * failed.
  */
 int pci_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 
-/* The PCI function behind a link such as physfn or virtfn3. -ENOENT when there is none. */
+/* The PCI function to which a link such as physfn or virtfn3 points. -ENOENT if there is none. */
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf);
 
 #define PCI_PATH_MAX 16
 /*
- * The functions that lead to it, from the root port down, itself the last; @ret has PCI_PATH_MAX.
- * 0 when its place cannot be read.
+ * The functions on the path to it, from the root port down, ending with itself; @ret has space for
+ * PCI_PATH_MAX. 0 if the path cannot be read.
  */
 size_t pci_path(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_bdf *ret);
 
-#define PCI_ROOT_UNKNOWN UINT32_MAX /* as VFCTL_ROOT_UNKNOWN */
 /*
- * The root complex the function hangs below, domain << 8 | bus, or PCI_ROOT_UNKNOWN. A
- * device behind Intel VMD has two: the one of the hardware counts.
+ * The distance of two functions whose paths are these and who have a port of their path in common.
+ * VFCTL_PCI_DISTANCE_UNKNOWN: they have none.
+ */
+enum vfctl_pci_distance pci_path_distance(const struct vfctl_bdf *a, size_t a_count,
+	const struct vfctl_bdf *b, size_t b_count);
+
+#define PCI_ROOT_UNKNOWN UINT32_MAX /* equal to VFCTL_ROOT_UNKNOWN */
+/*
+ * The root complex of the function, domain << 8 | bus, or PCI_ROOT_UNKNOWN. For a device behind
+ * Intel VMD, which has two, it is the hardware's.
  */
 uint32_t pci_root(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 /*
- * The physical port of its card that a PF drives, from 1; 0 unknown. Cards that have a
- * function per port number them alike (mlx5, ice, i40e, ixgbe, igb). A ConnectX-3 has one
- * function for all its ports; with more than one, each VF has them all.
+ * The physical port of a PF on its card, from 1; 0: unknown. Cards with one function per port
+ * number them alike (mlx5, ice, i40e, ixgbe, igb). A ConnectX-3 has one function for all its ports;
+ * each of its VFs uses all of them.
  */
 uint32_t pci_port(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf);
 
@@ -87,27 +101,26 @@ int pci_netdevs(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, char ***ret_
 	char **ret_dir);
 
 /*
- * Put the function on @driver through driver_override, so that no other device of that
- * id is ever touched; whatever drives it now is unbound first. The driver's module is
- * loaded when it is not there. Looks at the driver link at the end: the kernel reports
- * success when nothing was bound.
- * @return 0; -ENOENT no such driver; -EBUSY; -ENODEV the driver did not take it.
+ * Bind the function to @driver through driver_override, so that no other device with its ids is
+ * affected. Its present driver is unbound first. The driver's module is loaded if necessary. At the
+ * end the driver link is checked, because the kernel reports success even if nothing was bound.
+ * @return 0; -ENOENT no such driver; -EBUSY; -ENODEV the driver did not bind it.
  */
 int pci_bind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver);
-/* Drop the override and let the kernel find the function's own driver. */
+/* Remove the override and let the kernel find the function's own driver. */
 int pci_bind_default(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
-/* Have the driver's module loaded, if the driver is not there. -ENOENT when it cannot. */
+/* Load the driver's module, if the driver is not loaded. -ENOENT if that is not possible. */
 int pci_need_driver(struct vfctl_ctx *ctx, const char *driver);
 bool pci_driver_is_here(struct vfctl_ctx *ctx, const char *driver);
-/* What driver_override holds, "" when nothing (or there is no such file). */
+/* The content of driver_override; "" if it is empty, or if there is no such file. */
 int pci_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	char ret_name[PCI_DRIVER_NAME]);
 int pci_set_override(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver);
-/* Unbind from whatever drives it; nothing to do is success. */
+/* Unbind it from its driver, if it has one. */
 int pci_unbind(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 /*
- * The driver ("" none) and override it had: bound through the override, so that autoprobe
- * need not be on; the override itself then becomes what it was.
+ * Restore the previous driver ("" for none) and override: it is bound through the override, so that
+ * autoprobe need not be on; then the override is restored.
  */
 int pci_restore_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *driver,
 	const char *override);

@@ -8,7 +8,7 @@
 #include "pci/config.h"
 #include "pci/device.h"
 
-#define PLAIN_BYTES 64 /* of the configuration space, for everybody */
+#define PLAIN_BYTES 64 /* bytes of the configuration space that all users can read */
 
 int pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_pci_express *ret)
 {

@@ -7,7 +7,8 @@
 
 /*
  * The device control register of the function's PCI Express capability.
- * @return 0; -EACCES whoever is not root reads the first 64 bytes alone; -ENODATA it has none.
+ * @return 0; -EACCES without root privileges only the first 64 bytes can be read; -ENODATA it has
+ * none.
  */
 int pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_pci_express *ret);
 

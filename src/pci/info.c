@@ -19,7 +19,7 @@
 	each(pci_set_param)
 DL_SYMBOLS(symbols, SYMBOLS);
 
-/* libpci's default for an error is exit(1): its handler must not return. */
+/* For an error, libpci calls exit(1) by default: the handler that replaces it must not return. */
 static _Thread_local jmp_buf *on_error;
 
 static void __attribute__((noreturn)) jump(char *fmt, ...)
@@ -56,7 +56,9 @@ static void read_all(struct pci_access *access, const struct vfctl_bdf *bdf,
 	sym_pci_free_dev(dev);
 }
 
-/* A function of its own: a jump may lose what the caller keeps in registers. */
+/*
+ * This is a separate function, because a longjmp may lose values that the caller has in registers.
+ */
 static int read_guarded(struct pci_access *access, const struct vfctl_bdf *bdf,
 	struct vfctl_pci_info *info)
 {
@@ -73,9 +75,9 @@ static int read_guarded(struct pci_access *access, const struct vfctl_bdf *bdf,
 /* ---- a captured host ---- */
 
 /*
- * libpci would follow a captured tree's links and open whatever is there. It reads dumps as
- * lspci -x prints them, too: of the function's own config space, or (in most captures that
- * is not in it) of a header with its two IDs.
+ * libpci would follow a captured tree's links and open any file. But it also reads dumps in the
+ * format of lspci -x: of the function's config space or, because most captures lack that, of a
+ * header with its two ids.
  */
 #define CONFIG_MAX 4096
 #define HEADER_BYTES 64
@@ -93,7 +95,7 @@ static void read_config(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	buf_reset(config);
 	ids[0] = (uint16_t)pci_read_hex(ctx, bdf, "vendor");
 	ids[1] = (uint16_t)pci_read_hex(ctx, bdf, "device");
-	buf_add(config, ids, sizeof(ids)); /* little-endian, as this machine */
+	buf_add(config, ids, sizeof(ids)); /* little-endian, like this machine */
 	buf_add(config, (const char[HEADER_BYTES]){0}, HEADER_BYTES - sizeof(ids));
 }
 
@@ -121,9 +123,9 @@ static int make_dump(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, int *re
 	return 0;
 }
 
-/* ---- both ---- */
+/* ---- running and captured hosts ---- */
 
-/* Where libpci shall look; for a captured host, at @dump. */
+/* Set the source from which libpci reads; for a captured host @dump. */
 static char *set_source(struct vfctl_ctx *ctx, struct pci_access *access, int dump)
 {
 	char *path = dump < 0 ? str_format("%s/sys/bus/pci", host_of(ctx)->root)

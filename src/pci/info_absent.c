@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* In place of info.c in a build without libpci. */
+/* Used instead of info.c in a build without libpci. */
 #include <errno.h>
 
 #include "base/ctx.h"

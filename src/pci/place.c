@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where a function is: its root complex, its port of the card. */
+/* The position of a function: its root complex, and its port of the card. */
 #include <stdio.h>
 
 #include "base/parse.h"
@@ -21,6 +21,22 @@ size_t pci_path(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl
 		part = strtok_r(NULL, "/", &save))
 		count += vfctl_bdf_parse(part, &ret[count]) == 0;
 	return count;
+}
+
+/*
+ * Behind a switch's upstream port each path has one downstream port, then the function: a longer path
+ * passes a second switch.
+ */
+enum vfctl_pci_distance pci_path_distance(const struct vfctl_bdf *a, size_t a_count,
+	const struct vfctl_bdf *b, size_t b_count)
+{
+	size_t common = 0;
+
+	while (common < a_count && common < b_count && vfctl_bdf_compare(&a[common], &b[common]) == 0)
+		common++;
+	if (!common)
+		return VFCTL_PCI_DISTANCE_UNKNOWN;
+	return a_count - common <= 2 && b_count - common <= 2 ? VFCTL_PCI_PIX : VFCTL_PCI_PXB;
 }
 
 uint32_t pci_root(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)

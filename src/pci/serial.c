@@ -9,7 +9,7 @@
 #include "pci/config.h"
 #include "pci/device.h"
 
-/* Two words, the upper one first for people. */
+/* Two words, printed with the upper one first. */
 static void parse_device(const uint8_t *config, size_t len, char ret[PCI_SERIAL_TEXT])
 {
 	size_t at = config_extended(config, len, PCI_EXT_CAP_ID_DSN);
@@ -18,7 +18,7 @@ static void parse_device(const uint8_t *config, size_t len, char ret[PCI_SERIAL_
 		snprintf(ret + 3 * k, 4, k < 7 ? "%02x-" : "%02x", config[at + 11 - (size_t)k]);
 }
 
-/* Fields of a key of two letters, a length and a text. */
+/* Fields consist of a key of two letters, a length and a text. */
 static void parse_fields(const uint8_t *v, size_t len, char ret[PCI_SERIAL_TEXT])
 {
 	for (size_t at = 0; at + 3 <= len; at += 3u + v[at + 2]) {
@@ -35,7 +35,10 @@ static void parse_fields(const uint8_t *v, size_t len, char ret[PCI_SERIAL_TEXT]
 	}
 }
 
-/* Large resources: a tag with bit 7 and 16 bits of length; small ones have theirs in the tag. */
+/*
+ * Large resources have a tag with bit 7 and 16 bits of length; small ones have the length in the
+ * tag.
+ */
 static void parse_product(const uint8_t *v, size_t len, char ret[PCI_SERIAL_TEXT])
 {
 	for (size_t at = 0; at < len && v[at] != 0x78;) {
@@ -69,9 +72,12 @@ int pci_serials_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct 
 	int r_vpd = host_try_bytes(ctx, &vpd, PCI_SYSFS "%s/vpd", text);
 
 	*ret = (struct pci_serials){{0}, {0}};
-	/* Whoever is not root gets the first 64 bytes of config, and nothing of vpd. */
+	/*
+	 * Without root privileges, the kernel returns only the first 64 bytes of config, and
+	 * nothing of vpd.
+	 */
 	if ((r == 0 && config.len && config.len <= 64) || r == -EACCES || r_vpd == -EACCES)
-		return ctx_fail(ctx, -EACCES, "the serial number of %s cannot be read (are you root?)",
+		return ctx_fail(ctx, -EACCES, "the serial number of %s cannot be read (it needs root)",
 			text);
 	if (r == 0 || r_vpd == 0)
 		pci_serials_parse(config.data, r == 0 ? config.len : 0, vpd.data,

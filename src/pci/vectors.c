@@ -34,7 +34,7 @@ int pci_own_vectors(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned
 	*ret = 0;
 	if (r == -ENOENT)
 		return 0;
-	if (r == 0 || r == -EINVAL) /* there, and no link */
+	if (r == 0 || r == -EINVAL) /* it exists, but is not a link */
 		*ret = pci_vectors(ctx, bdf);
-	return *ret ? 0 : ctx_fail(ctx, -EIO, "how many MSI-X vectors %s has cannot be read", text);
+	return *ret ? 0 : ctx_fail(ctx, -EIO, "the number of MSI-X vectors of %s cannot be read", text);
 }

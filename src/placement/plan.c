@@ -4,12 +4,14 @@
 
 #include <errno.h>
 
-/* The searches end after so much of the time, should it come to that; the rest is for reasons. */
+/* Share of the time limit after which the searches end; the rest is for reasons. */
 #define SEARCH_PERCENT 60
 
 /* ---- input ---- */
 
-/* Could a VF of the want be local to the node, were it free? Unknown places may be. */
+/*
+ * Whether a VF of the want could be local to the node if it were free. Unknown places may be local.
+ */
 static bool may_be_local(const struct capacity *capacity, const struct vfctl_vf_want *want, int node)
 {
 	bool known = false;
@@ -26,7 +28,7 @@ static bool may_be_local(const struct capacity *capacity, const struct vfctl_vf_
 	return !known;
 }
 
-/* What is asked of a VF and of its cell, where the two cannot both be. */
+/* Reject requirements of a VF and of its cell that contradict each other. */
 static int check_locality(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *request)
 {
@@ -40,10 +42,10 @@ static int check_locality(struct vfctl_ctx *ctx, const struct capacity *capacity
 		if (w->any_pf || w->affinity != VFCTL_AFFINITY_REQUIRED || node < 0 ||
 			may_be_local(capacity, w, node))
 			continue;
-		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is required local to node %d, but "
-			"the VFs of %s are on another node; take that node, another PF, or "
-			"affinity: preferred", request->name, i + 1, id,
-			pf_words(capacity->model, &w->pf, pf));
+		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is required local to node %d, but the "
+			"VFs of %s are on another node; use that node, another PF, or affinity: "
+			"preferred", request->name, i + 1, id,
+			pf_text(capacity->model, &w->pf, pf));
 	}
 	return 0;
 }
@@ -58,7 +60,7 @@ static int check_input(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	return r;
 }
 
-/* ---- the search and what comes of it ---- */
+/* ---- the search and its result ---- */
 
 static uint64_t vf_distance(const struct capacity *capacity, const struct vfctl_request *request,
 	const struct chosen *c, size_t count)
@@ -76,7 +78,7 @@ static uint64_t vf_distance(const struct capacity *capacity, const struct vfctl_
 	return sum;
 }
 
-/* Guests that want whole L3 groups choose first: others can take any core that is left. */
+/* Guests that request whole L3 groups choose first: others can use any remaining core. */
 static int assign_all(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, const struct search_result *result,
 	struct vfctl_plan *plan)
@@ -110,7 +112,7 @@ static int explain_all(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	uint64_t deadline_ms, struct vfctl_plan *plan)
 {
 	_free_ struct vf_group *groups = calloc(capacity->group_count + 1, sizeof(*groups));
-	_free_ struct capacity *after = malloc(sizeof(*after)); /* borrows all but these */
+	_free_ struct capacity *after = malloc(sizeof(*after)); /* borrows everything else */
 	struct refused_plan refused;
 	int r;
 
@@ -183,7 +185,7 @@ int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	for (size_t i = 0; r == 0 && i < count && !any_place; i++)
 		r = check_locality(ctx, capacity, &requests[i]);
 	if (r < 0)
-		return ctx_blame(ctx, r);
+		return ctx_mark_usage_error(ctx, r);
 	plan = calloc(1, sizeof(*plan));
 	if (plan)
 		plan->assignments = calloc(count + 1, sizeof(*plan->assignments));
@@ -206,6 +208,6 @@ int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, struct vfctl_plan **ret)
 {
-	ctx_doing(ctx, "searching for the best placement");
+	ctx_progress(ctx, "searching for the best placement");
 	return plan_make(ctx, model, requests, count, options, false, ret);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moves of guests that have their place: the same search, where staying is one option. */
+/* Plan moves of placed guests: the same search, in which staying is one option. */
 
 #include "placement/placement.h"
 
@@ -18,7 +18,7 @@ struct rebalancing {
 	struct capacity *capacity;
 	struct resident *residents;
 	struct current_place *currents;
-	size_t *occupants; /* of each resident */
+	size_t *occupants; /* occupant of each resident */
 	bool *leave_out;
 	struct vfctl_request *requests;
 	struct demand *demands;
@@ -53,7 +53,9 @@ static size_t group_of(const struct capacity *capacity, const struct vfctl_free_
 	return 0;
 }
 
-/* What it holds of each node, and the first node with some that no cell of it is on; -1: none. */
+/*
+ * Its memory on each node, and the first node with memory but without one of its cells; -1: none.
+ */
 static int find_held(const struct capacity *capacity, const struct vfctl_occupant *o,
 	struct current_place *h)
 {
@@ -74,7 +76,9 @@ static int find_held(const struct capacity *capacity, const struct vfctl_occupan
 	return elsewhere;
 }
 
-/* Node of the memory of a cell: of its entry, or where the entries cannot tell, the worst it may be. */
+/*
+ * Node of a cell's memory: of its entry or, if the entries do not tell, the farthest possible node.
+ */
 static unsigned memory_node(const struct rebalancing *b, size_t i, size_t k, int elsewhere)
 {
 	const struct vfctl_occupant *o = &b->model->occupants[b->occupants[i]];
@@ -120,7 +124,7 @@ static void find_current(const struct rebalancing *b, size_t i)
 	for (size_t k = 0; k < h->cell_count; k++)
 		h->memory_nodes[k] = (uint8_t)memory_node(b, i, k, elsewhere);
 	count_own_cores(b, o, h);
-	/* Its VFs are among the groups: the capacity was made with it left out. */
+	/* Its VFs are in the groups, because the capacity was made without this guest. */
 	for (size_t v = 0; v < o->vf_count; v++)
 		h->groups[h->vf_count++] = (uint16_t)group_of(b->capacity, &o->vfs[v]);
 }
@@ -166,7 +170,7 @@ static int open_all(struct rebalancing *b)
 	return r;
 }
 
-/* Is the guest local where it is? */
+/* Whether the guest is local at its present place. */
 static bool is_local(const struct rebalancing *b, size_t i)
 {
 	const struct current_place *h = &b->currents[i];
@@ -183,10 +187,10 @@ static bool is_local(const struct rebalancing *b, size_t i)
 	return local;
 }
 
-/* Cores of those that stay, and of those that move the ones that they keep: by guest, from 1. */
+/* Cores of guests that stay, and cores that moving guests keep: by guest, from 1. */
 struct keeping {
-	size_t *keeper; /* of each core of the topology; 0: none */
-	bool *own;	/* the cores of one of them */
+	size_t *keeper; /* guest of each core of the topology; 0: none */
+	bool *own;	/* the cores of one guest */
 };
 
 static void clear_keeping(struct keeping *k)
@@ -195,7 +199,7 @@ static void clear_keeping(struct keeping *k)
 	free(k->own);
 }
 
-/* As many as it needs on the nodes that it is on before and after. */
+/* Keep as many cores as it needs on nodes that it uses before and after the move. */
 static void keep_cores(const struct rebalancing *b, const struct chosen *c, size_t i,
 	struct assigning *z, struct keeping *keep)
 {
@@ -219,7 +223,7 @@ static void keep_cores(const struct rebalancing *b, const struct chosen *c, size
 	}
 }
 
-/* Who stays keeps its own CPUs and VFs, so that no one else is shown them. */
+/* A guest that stays keeps its own CPUs and VFs, so they are not offered to others. */
 static int keep_all(const struct rebalancing *b, const struct search_result *result,
 	struct assigning *z, struct keeping *keep)
 {
@@ -246,7 +250,7 @@ static int move_guest(const struct rebalancing *b, const struct chosen *c, size_
 	return assign_guest(b->ctx, z, &b->requests[i], c, a);
 }
 
-/* The others of those that stay are where they were. */
+/* QEMU's threads of guests that stay remain where they are. */
 static int place_qemu(const struct rebalancing *b, struct assigning *z,
 	const struct search_result *result, struct vfctl_rebalance *ret)
 {
@@ -313,7 +317,10 @@ static bool owns_rebalancing(const struct vfctl_occupant *o, const struct vfctl_
 	return false;
 }
 
-/* VFs of one PF are alike, so who keeps the PF keeps its own VF: others get what it had got. */
+/*
+ * VFs of one PF are equivalent, so a guest that keeps the PF keeps its own VF, and other guests get
+ * the one that it was assigned.
+ */
 static void keep_own_vfs(const struct rebalancing *b, struct vfctl_rebalance *r)
 {
 	for (size_t m = 0; m < r->move_count; m++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Why a guest is not on a node: what it lacks, or what the chosen place has over it. */
+/* Why a guest is not on a node: what is short there, or why the chosen place is better. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "placement/placement.h"
 
 struct answer {
-	struct vfctl_assignment words; /* only its reasons */
+	struct vfctl_assignment message; /* only its reasons are used */
 	struct vfctl_plan *there, *best;
 };
 
@@ -16,13 +16,16 @@ static void clear_answer(struct answer *a)
 {
 	vfctl_plan_free(a->there);
 	vfctl_plan_free(a->best);
-	for (size_t i = 0; i < a->words.reason_count; i++)
-		free(a->words.reasons[i].text);
-	free(a->words.reasons);
-	free(a->words.remedies);
+	for (size_t i = 0; i < a->message.reason_count; i++)
+		free(a->message.reasons[i].text);
+	free(a->message.reasons);
+	free(a->message.remedies);
 }
 
-/* Another node, or several: that is our own asking, not the guest's. */
+/*
+ * Whether the guest is on other nodes too: the request for this node is the caller's, not the
+ * guest's.
+ */
 static bool leaves_node(const struct vfctl_assignment *from, size_t reason)
 {
 	for (size_t i = 0; i < from->remedy_count; i++)
@@ -41,7 +44,7 @@ static bool copy_reasons(struct answer *a, const struct vfctl_assignment *from, 
 	for (size_t i = 0; i < from->reason_count; i++)
 		if ((from->reasons[i].kind == VFCTL_REASON_CHOICE) == choice &&
 			!leaves_node(from, i))
-			ok &= reason_add(&a->words, from->reasons[i].kind, "%s",
+			ok &= reason_add(&a->message, from->reasons[i].kind, "%s",
 				from->reasons[i].text);
 	return ok;
 }
@@ -56,14 +59,14 @@ static void chosen_nodes(const struct vfctl_assignment *a, char buf[128])
 	vfctl_cpuset_format(&nodes, buf + n, (size_t)(128 - n));
 }
 
-/* The first level at which the two differ decides. */
+/* The first level in which the two differ decides. */
 static bool compare_plans(struct answer *a, int node, int asked)
 {
 	static const char *const less[VFCTL_LEVELS] = {
 		[VFCTL_LEVEL_LOCAL] = "less of it would be local",
 		[VFCTL_LEVEL_DISTANCE] = "its VFs or memory would be farther away",
 		[VFCTL_LEVEL_FORM] = "its pages would be smaller, or its cells less even,",
-		[VFCTL_LEVEL_ROOM] = "less room would be left for the next guests",
+		[VFCTL_LEVEL_ROOM] = "less space would be left for the next guests",
 		[VFCTL_LEVEL_BALANCE] = "the PFs' VFs would be used less evenly",
 	};
 	const struct vfctl_assignment *best = &a->best->assignments[0];
@@ -71,19 +74,19 @@ static bool compare_plans(struct answer *a, int node, int asked)
 
 	chosen_nodes(best, where);
 	if (asked != VFCTL_NODE_NONE && asked != node)
-		return reason_add(&a->words, VFCTL_REASON_CHOICE, "the guest asks for node %d",
+		return reason_add(&a->message, VFCTL_REASON_CHOICE, "the guest asks for node %d",
 			asked);
 	if (best->node == node && best->cell_count == 1)
-		return reason_add(&a->words, VFCTL_REASON_CHOICE,
-			"node %d is where it goes", node);
+		return reason_add(&a->message, VFCTL_REASON_CHOICE,
+			"node %d is the chosen node", node);
 	for (unsigned i = 0; i < VFCTL_LEVELS; i++)
 		if (a->there->value[i] != a->best->value[i] && less[i])
-			return reason_add(&a->words, VFCTL_REASON_CHOICE, "node %d fits too, but %s "
+			return reason_add(&a->message, VFCTL_REASON_CHOICE, "node %d fits too, but %s "
 				"than on %s (level %s: %" PRIu64 " against %" PRIu64 ")", node,
 				less[i], where, vfctl_plan_level_name((enum vfctl_plan_level)i),
 				a->there->value[i], a->best->value[i]);
-	return reason_add(&a->words, VFCTL_REASON_CHOICE, "node %d is as good as %s, which "
-		"comes first", node, where);
+	return reason_add(&a->message, VFCTL_REASON_CHOICE, "node %d is as good as %s, which has the "
+		"lower number", node, where);
 }
 
 int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
@@ -98,7 +101,7 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	bool ok = true;
 	int r;
 
-	/* Two plans, in the time of one. */
+	/* Two plans share the time of one. */
 	half.timeout_ms = (half.timeout_ms ? half.timeout_ms : SEARCH_TIMEOUT_MS) / 2 + 1;
 
 	there.node = node;
@@ -111,8 +114,8 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	}
 	there.wants = wants;
 	if (request->cell_count > 1)
-		return ctx_mistake(ctx, -EINVAL, "%s has %zu cells, each on a node of its own: it "
-			"cannot go wholly to one", request->name, request->cell_count);
+		return ctx_usage_error(ctx, -EINVAL, "%s has %zu cells, each on its own node, so it "
+			"cannot be on one node", request->name, request->cell_count);
 	r = plan_make(ctx, model, &there, 1, &half, true, &a.there);
 	if (r == 0)
 		r = vfctl_plan_make(ctx, model, request, 1, &half, &a.best);
@@ -125,8 +128,8 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 			request->cells[0].node : request->node);
 	if (!ok)
 		return ctx_oom(ctx);
-	*ret_reasons = steal(a.words.reasons);
-	*ret_count = a.words.reason_count;
-	a.words.reason_count = 0;
+	*ret_reasons = steal(a.message.reasons);
+	*ret_count = a.message.reason_count;
+	a.message.reason_count = 0;
 	return 0;
 }

@@ -83,7 +83,8 @@ static int exec(struct agent_job *job, char *const argv[], const char *input, bo
 		return ctx_prefix(job->ctx, r, "run %s in guest %s", argv[0], job->domain);
 	if (json_number(json_member(json_member(answer, "return"), "pid"), ret_pid) < 0 ||
 		*ret_pid <= 0)
-		return ctx_fail(job->ctx, -EBADMSG, "run %s in guest %s: its agent named no process",
+		return ctx_fail(job->ctx, -EBADMSG, "run %s in guest %s: its agent returned no process "
+			"ID",
 			argv[0], job->domain);
 	return 0;
 }
@@ -99,7 +100,7 @@ static void take_agent(const struct json *data, struct buf *to)
 	buf_add(to, plain, len);
 }
 
-/* The agent tells what a program printed once, with its end. */
+/* The agent returns the output of a program once, at its end. */
 static int status_of(struct agent_job *job, struct buf *out, struct buf *err)
 {
 	_buf_ struct buf command = {0};
@@ -115,8 +116,9 @@ static int status_of(struct agent_job *job, struct buf *out, struct buf *err)
 		return r;
 	said = json_member(answer, "return");
 	if (!json_member(said, "exited"))
-		return ctx_fail(job->ctx, -EBADMSG, "guest %s: its agent does not say whether process "
-			"%" PRId64 " ended", job->domain, job->pid);
+		return ctx_fail(job->ctx, -EBADMSG, "guest %s: its agent does not tell whether process "
+			"%" PRId64 ""
+			" ended", job->domain, job->pid);
 	if (!json_flag(json_member(said, "exited")))
 		return 0;
 	json_number(json_member(said, "exitcode"), &code);
@@ -125,8 +127,9 @@ static int status_of(struct agent_job *job, struct buf *out, struct buf *err)
 	job->ended = true;
 	if (json_flag(json_member(said, "out-truncated")) ||
 		json_flag(json_member(said, "err-truncated")))
-		return ctx_fail(job->ctx, -EFBIG, "guest %s: its agent keeps 16 MiB of what a program "
-			"prints, and this one printed more; write ssh: ADDRESS instead of guest:",
+		return ctx_fail(job->ctx, -EFBIG, "guest %s: its agent keeps only 16 MiB of the output "
+			"of a program, and this program printed more; write ssh: ADDRESS instead of "
+			"guest:",
 			job->domain);
 	take_agent(json_member(said, "out-data"), out);
 	take_agent(json_member(said, "err-data"), err);
@@ -165,8 +168,10 @@ static int write_file(struct agent_job *job, const char *path, const struct buf 
 	return text->failed ? ctx_oom(job->ctx) : 0;
 }
 
-/* What goes on without us in a guest is ended there; and a program that is missing is 127, not an
- * error of the agent. */
+/*
+ * A program that would continue in the guest without this process is stopped there. A missing
+ * program has status 127; it is not an error of the agent.
+ */
 static int exec_timed(struct agent_job *job, char *const argv[], const char *input,
 	unsigned life_ms)
 {
@@ -196,7 +201,7 @@ int agent_start(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, cons
 	job->err_path = strdup(err_path);
 	if (!job->out_path || !job->err_path)
 		return ctx_oom(ctx);
-	/* One that prints nothing has an empty file, as elsewhere. */
+	/* A program without output gets an empty file, as elsewhere. */
 	r = write_file(job, job->out_path, &none);
 	if (r == 0)
 		r = write_file(job, job->err_path, &none);
@@ -223,8 +228,8 @@ int agent_poll(struct agent_job *job, int *ret_status)
 }
 
 /*
- * The agent forgets a process only when it has told that it ended: one that nobody asked for would be
- * found again by the next of that number (qga/commands.c, guest_exec_info_find()).
+ * The agent forgets a process only after it has reported its end. Without a request, the next
+ * process with the same number would find the old entry (qga/commands.c, guest_exec_info_find()).
  */
 static void forget_ended(struct agent_job *job, int64_t pid)
 {
@@ -245,7 +250,7 @@ void agent_stop(struct agent_job *job)
 
 	if (!job)
 		return;
-	/* timeout(1) hands the signal on. */
+	/* timeout(1) passes the signal on. */
 	if (pid && agent_poll(job, &status) == 0 && exec(job, argv, NULL, false, &killer) == 0) {
 		for (int i = 0; i < STOP_POLLS && agent_poll(job, &status) == 0; i++)
 			host_sleep_ms(job->ctx, POLL_MS);

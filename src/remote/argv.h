@@ -7,16 +7,16 @@
 
 /* An argument list that grows. */
 struct argv {
-	char **v; /* NULL-terminated once something is in it */
+	char **v; /* NULL-terminated unless it is empty */
 	size_t count;
-	bool failed; /* out of memory */
+	bool failed; /* memory was exhausted */
 };
 void argv_add(struct argv *a, const char *fmt, ...) _printf_(2, 3);
 void argv_clear(struct argv *a);
 
-/* The arguments as a person would write them in a shell. */
+/* The arguments in the form in which they are typed in a shell. */
 char *argv_text(char *const argv[]);
-/* The same of one of them, added to @b. */
+/* Append one argument in that form to @b. */
 void argv_quote(struct buf *b, const char *word);
 
 #endif

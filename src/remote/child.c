@@ -13,13 +13,13 @@
 
 #define GRACE_MS 10000 /* from SIGTERM to SIGKILL */
 
-/* In the child. Returns when it cannot run. */
+/* Runs in the child. Returns if the command cannot be run. */
 static void become_child(char *const argv[], const int fds[3], pid_t parent)
 {
 	sigset_t none;
 
 	setsid();
-	/* Whoever ends us without a word (kill -9) ends what we started. */
+	/* If this process is killed with SIGKILL, its child ends too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent) {
 		errno = ESRCH;
@@ -32,14 +32,14 @@ static void become_child(char *const argv[], const int fds[3], pid_t parent)
 	for (int i = 0; i < 3; i++)
 		if (dup2(fds[i], i) < 0)
 			return;
-	/* Numbers are printed with a point, and words are those that parsers know. */
+	/* So that numbers have a decimal point, and messages are those that the parsers expect. */
 	setenv("LC_ALL", "C", 1);
 	execvp(argv[0], argv);
 }
 
 int child_start(struct child *c, char *const argv[], int in, int out, int err)
 {
-	/* Above 2, so that none of them is overwritten by another's dup2(). */
+	/* Use numbers above 2, so that no dup2() overwrites one of them. */
 	int fds[3] = {fcntl(in, F_DUPFD_CLOEXEC, 3), fcntl(out, F_DUPFD_CLOEXEC, 3),
 		fcntl(err, F_DUPFD_CLOEXEC, 3)};
 	int report[2], error = 0;
@@ -61,7 +61,7 @@ int child_start(struct child *c, char *const argv[], int in, int out, int err)
 	}
 	error = c->pid < 0 ? errno : 0;
 	close(report[1]);
-	/* The pipe closes with exec; else errno comes through it. */
+	/* The pipe closes with exec; otherwise errno is sent through it. */
 	if (!error && read(report[0], &error, sizeof(error)) != sizeof(error))
 		error = 0;
 	close(report[0]);
@@ -80,7 +80,10 @@ int child_start(struct child *c, char *const argv[], int in, int out, int err)
 	return -error;
 }
 
-/* What it started may outlive it in its group: that goes too, while the number is still its own. */
+/*
+ * Processes that it started may outlive it in its group: kill them while the group's number is
+ * still its own.
+ */
 static void reap(struct child *c)
 {
 	int status = 0;

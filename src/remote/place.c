@@ -14,21 +14,21 @@
 #include "remote/argv.h"
 #include "remote/child.h"
 
-#define LOOK_MS 100 /* between looks for a cancel */
-#define PEER_GRACE_MS 30000 /* a client may print for a while when its server is done */
-#define SSH_FAILED 255 /* ssh(1): an error of its own */
+#define LOOK_MS 100 /* interval of checks for a cancellation */
+#define PEER_GRACE_MS 30000 /* a client may print for so long after its server has ended */
+#define SSH_FAILED 255 /* ssh(1): its own errors */
 #define NOT_FOUND 127  /* of a shell, env(1) and ip-netns(8) */
 #define OUTPUT_MAX (256u << 20)
 
 struct place_job {
 	struct place *place;
 	struct child child;
-	int hold; /* the standard input of ssh: closed, it ends what runs there */
+	int hold; /* the standard input of ssh: closing it ends what runs there */
 	struct agent_job *agent; /* in a guest */
 	char *program;
 };
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 const char *place_describe(const struct place *p, char buf[300])
 {
@@ -46,7 +46,7 @@ void place_output_clear(struct place_output *o)
 	buf_free(&o->err);
 }
 
-void place_output_words(const struct place_output *o, char *buf, size_t size)
+void place_output_text(const struct place_output *o, char *buf, size_t size)
 {
 	const char *texts[] = {o->err.data, o->out.data};
 
@@ -59,11 +59,11 @@ void place_output_words(const struct place_output *o, char *buf, size_t size)
 	}
 }
 
-/* ---- how a program is reached ---- */
+/* ---- how a program is started ---- */
 
 /*
- * Ends the program when our end of the connection goes: its standard input is closed then. (A
- * shell gives /dev/null to what it starts in the background; hence descriptor 3.)
+ * End the program when this end of the connection closes, which closes its standard input. (A shell
+ * redirects the input of background processes from /dev/null, so descriptor 3 is used.)
  */
 #define REMOTE_JOB                                                                       \
 	"PATH=$PATH:/usr/sbin:/sbin; LC_ALL=C; export PATH LC_ALL; exec 3<&0; "          \
@@ -72,13 +72,13 @@ void place_output_words(const struct place_output *o, char *buf, size_t size)
 #define REMOTE_RUN                                                                       \
 	"PATH=$PATH:/usr/sbin:/sbin; LC_ALL=C; export PATH LC_ALL; exec \"$@\""
 
-struct words {
+struct message {
 	char **v;
 	size_t count;
 	bool failed;
 };
 
-static void add_word(struct words *w, const char *word)
+static void add_word(struct message *w, const char *word)
 {
 	char *copy = strdup(word);
 
@@ -90,7 +90,7 @@ static void add_word(struct words *w, const char *word)
 	w->v[w->count++] = copy;
 }
 
-static void add_ssh(struct words *w, const struct place *p, char *const argv[], bool job)
+static void add_ssh(struct message *w, const struct place *p, char *const argv[], bool job)
 {
 	_free_ char *control = str_format("ControlPath=%s/%%C", p->control);
 	_buf_ struct buf remote = {0};
@@ -122,7 +122,7 @@ static void add_ssh(struct words *w, const struct place *p, char *const argv[], 
 		add_word(w, remote.data);
 }
 
-static int take_words(const struct place *p, struct words *w, char ***ret)
+static int take_text(const struct place *p, struct message *w, char ***ret)
 {
 	if (w->failed) {
 		strv_free(w->v);
@@ -132,10 +132,10 @@ static int take_words(const struct place *p, struct words *w, char ***ret)
 	return 0;
 }
 
-/* On its CPUs, wherever that is. */
+/* Pin it to its CPUs, wherever it runs. */
 static int pin(const struct place *p, char *const argv[], char ***ret)
 {
-	struct words w = {0};
+	struct message w = {0};
 
 	if (p->end->cpus) {
 		add_word(&w, "taskset");
@@ -144,13 +144,13 @@ static int pin(const struct place *p, char *const argv[], char ***ret)
 	}
 	for (size_t i = 0; argv[i]; i++)
 		add_word(&w, argv[i]);
-	return take_words(p, &w, ret);
+	return take_text(p, &w, ret);
 }
 
-/* What is run here so that @argv runs there. */
+/* The command line here that runs @argv there. */
 static int wrap_place(const struct place *p, char *const argv[], bool job, char ***ret)
 {
-	struct words w = {0};
+	struct message w = {0};
 
 	if (p->end->where == ENDPOINT_NETNS) {
 		static const char *const netns[] = {"ip", "netns", "exec"};
@@ -163,7 +163,7 @@ static int wrap_place(const struct place *p, char *const argv[], bool job, char 
 		add_ssh(&w, p, argv, job);
 	for (size_t i = 0; p->end->where != ENDPOINT_SSH && argv[i]; i++)
 		add_word(&w, argv[i]);
-	return take_words(p, &w, ret);
+	return take_text(p, &w, ret);
 }
 
 static int fail_start(const struct place *p, char *const wrapped[], int error)
@@ -190,10 +190,12 @@ int place_open(struct vfctl_ctx *ctx, const struct endpoint *end,
 	struct place p = {.end = end, .ctx = ctx, .hypervisor = hypervisor};
 
 	if (end->where == ENDPOINT_GUEST && (!hypervisor || !hypervisor->agent))
-		return ctx_fail(ctx, -EOPNOTSUPP, "endpoint %s is in guest %s, and there is no libvirt "
-			"here that could ask its agent; write ssh: ADDRESS instead", end->name, end->at);
+		return ctx_fail(ctx, -EOPNOTSUPP, "endpoint %s is in guest %s, and vfctl is not "
+			"connected to a libvirt that could ask the guest agent; write ssh: ADDRESS "
+			"instead", end->name, end->at);
 	if (end->where == ENDPOINT_SSH) {
-		char dir[] = "/tmp/vfctl-ssh-XXXXXX"; /* short: the path of a socket is */
+		char dir[] = "/tmp/vfctl-ssh-XXXXXX"; /* short, because the path of a socket has
+							 a length limit */
 
 		if (!mkdtemp(dir))
 			return ctx_fail(ctx, -errno, "make a directory in /tmp: %s", strerror(errno));
@@ -249,7 +251,7 @@ static int start_child(struct place_job *job, char *const argv[], const int fds[
 	return r < 0 && wrapped ? fail_start(job->place, wrapped, r) : r;
 }
 
-/* Standard input: the end of a pipe that we hold for ssh, else nothing. */
+/* Standard input: for ssh a pipe whose other end this process holds, else nothing. */
 static int start_here(struct place_job *job, char *const argv[], const char *out_path,
 	const char *err_path)
 {
@@ -307,7 +309,7 @@ int place_job_ended(struct place_job *job, int *ret_status)
 	return r;
 }
 
-/* One look, which waits a while when nothing happens. */
+/* Check once, and wait for a while if nothing happens. */
 static int look_place(struct place_job *job, int *ret_status)
 {
 	int r;
@@ -338,7 +340,7 @@ int place_job_wait(struct place_job *job, unsigned timeout_ms, struct place_job 
 				job->program, timeout_ms / 1000);
 		if (other && !alone_since && place_job_ended(other, &status) == 1)
 			alone_since = now;
-		/* A server that served once ends a moment before its client. */
+		/* A server that serves only one client ends a moment before that client. */
 		if (alone_since && now > alone_since + PEER_GRACE_MS)
 			return -EPIPE;
 	}
@@ -357,7 +359,7 @@ void place_job_stop(struct place_job *job)
 	free(job);
 }
 
-/* ---- to its end ---- */
+/* ---- waiting for the end ---- */
 
 static int take_output(const struct place *p, int fd, struct buf *to)
 {
@@ -378,23 +380,23 @@ static int take_output(const struct place *p, int fd, struct buf *to)
 	return to->failed ? ctx_oom(p->ctx) : 0;
 }
 
-/* 127 and 255 are the shell's and ssh's own words for: not there, not reached. */
+/* The shell uses 127 for "not found", ssh uses 255 for "not reachable". */
 static int judge_place(const struct place *p, char *const argv[], const struct place_output *o)
 {
-	char where[300], words[200];
+	char where[300], message[200];
 
-	place_output_words(o, words, sizeof(words));
+	place_output_text(o, message, sizeof(message));
 	place_describe(p, where);
 	if (p->end->where == ENDPOINT_SSH && o->status == SSH_FAILED)
-		return ctx_fail(p->ctx, -ECONNREFUSED, "%s cannot be reached by ssh: %s (it must let "
-			"this user in without a password: ssh-copy-id %s)", where,
-			*words ? words : "no reason given", p->end->at);
-	if (p->end->where == ENDPOINT_NETNS && o->status == 255 && strstr(words, "network namespace"))
-		return ctx_fail(p->ctx, -ENODEV, "there is no network namespace %s (ip netns list shows "
-			"them)", p->end->at);
+		return ctx_fail(p->ctx, -ECONNREFUSED, "%s cannot be reached by ssh: %s (this user "
+			"needs access without a password: ssh-copy-id %s)", where,
+			*message ? message : "no reason given", p->end->at);
+	if (p->end->where == ENDPOINT_NETNS && o->status == 255 && strstr(message, "network namespace"))
+		return ctx_fail(p->ctx, -ENODEV, "network namespace %s not found (ip netns list shows "
+			"the namespaces)", p->end->at);
 	if (o->status == NOT_FOUND || (p->end->where == ENDPOINT_NETNS && o->status == 255))
 		return ctx_fail(p->ctx, -ENOENT, "%s cannot be run on %s%s%s", argv[0], where,
-			*words ? ": " : "", words);
+			*message ? ": " : "", message);
 	return 0;
 }
 
@@ -439,7 +441,7 @@ static int input_file(const struct place *p, const char *input, int *ret)
 	return 0;
 }
 
-/* A guest may be busy, swapped out or emulated: what a program takes here, many times over. */
+/* A guest may be busy, swapped out or emulated: allow this multiple of the usual time. */
 #define GUEST_PATIENCE 4
 
 int place_run(struct place *p, char *const argv[], const char *input, unsigned timeout_ms,

@@ -13,20 +13,20 @@
 #define LINK_LOOK_MS 50
 #define GOVERNOR "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor"
 
-/* ---- one program there ---- */
+/* ---- running one program ---- */
 
 static int run_settings(struct place *p, const char *input, struct place_output *ret, char *const argv[])
 {
-	char words[300], where[300];
+	char message[300], where[300];
 	_free_ char *text = NULL;
 	int r = place_run(p, argv, input, RUN_MS, ret);
 
 	if (r < 0 || ret->status == 0)
 		return r;
-	place_output_words(ret, words, sizeof(words));
+	place_output_text(ret, message, sizeof(message));
 	text = argv_text(argv);
 	return ctx_fail(p->ctx, -EINVAL, "%s: %s: %s", place_describe(p, where), text ? text : argv[0],
-		*words ? words : "failed");
+		*message ? message : "failed");
 }
 
 static int read_file(struct place *p, const char *path, char **ret)
@@ -64,9 +64,12 @@ static bool any_coalescing(char *const names[])
 	return false;
 }
 
-/* ---- what ethtool -c prints ---- */
+/* ---- output of ethtool -c ---- */
 
-/* The word behind "KEY:" at the begin of a line, or within it for "Adaptive RX: off  TX: on". */
+/*
+ * Find the word after "KEY:" at the beginning of a line, or within it for "Adaptive RX: off  TX:
+ * on".
+ */
 static bool value_behind(const char *text, const char *key, char *buf, size_t size)
 {
 	const char *at = text;
@@ -90,7 +93,7 @@ static int coalescing_value(struct place *p, const char *shown, const char *devi
 {
 	bool found;
 
-	/* Older versions say rx-frame-low. */
+	/* Older versions print rx-frame-low. */
 	char other[32];
 
 	snprintf(other, sizeof(other), "%s", name);
@@ -105,8 +108,8 @@ static int coalescing_value(struct place *p, const char *shown, const char *devi
 		found = value_behind(shown, name, buf, size) || value_behind(shown, other, buf, size);
 	}
 	if (!found || str_eq(buf, "n/a"))
-		return ctx_fail(p->ctx, -EOPNOTSUPP, "the driver of %s has no %s (ethtool -c %s shows "
-			"what it has)", device, name, device);
+		return ctx_fail(p->ctx, -EOPNOTSUPP, "the driver of %s does not support %s (for its "
+			"settings: ethtool -c %s)", device, name, device);
 	return 0;
 }
 
@@ -120,7 +123,7 @@ static int show_coalescing(struct place *p, const char *device, char **ret)
 		return ctx_append(p->ctx, r, " (apt-get install ethtool)");
 	if (r == -EINVAL)
 		return ctx_append(p->ctx, -EOPNOTSUPP, " (that driver has no interrupt moderation to "
-			"set: leave these settings out)");
+			"set: omit these settings)");
 	if (r < 0)
 		return r;
 	*ret = strdup(o.out.data ? o.out.data : "");
@@ -128,8 +131,8 @@ static int show_coalescing(struct place *p, const char *device, char **ret)
 }
 
 /*
- * igbvf tells 1 after it was set to 0, and refuses to be set to 1 (igbvf/ethtool.c: 0 is an ITR of 4,
- * in units of a quarter us), so that what was read could not be put back.
+ * igbvf reports 1 after it was set to 0, and does not accept 1 (igbvf/ethtool.c: 0 is an ITR of 4,
+ * in units of a quarter us), so the value that was read could not be restored.
  */
 static int name_what_can_be_set(struct place *p, const char *device, char *io_value, size_t size)
 {
@@ -172,7 +175,7 @@ static int read_one(struct place *p, const char *device, const char *name, const
 			str_eq(name, "ipoib-mode") ? "mode" : name);
 	r = path ? read_file(p, path, &text) : ctx_oom(p->ctx);
 	if (r == -EINVAL)
-		r = ctx_append(p->ctx, -EOPNOTSUPP, " (%s cannot be set there: leave it out)", name);
+		r = ctx_append(p->ctx, -EOPNOTSUPP, " (%s cannot be set there: omit it)", name);
 	if (r == 0)
 		snprintf(buf, size, "%s", text);
 	return r;
@@ -202,7 +205,7 @@ struct pair {
 	char name[32], value[64];
 };
 
-/* The next "name=value" of @text, or NULL behind the last. */
+/* The next "name=value" of @text, or NULL after the last one. */
 static const char *next_pair(const char *text, struct pair *ret)
 {
 	size_t len, name;
@@ -256,7 +259,7 @@ static int write_governor(struct place *p, const char *value)
 	int r = read_file(p, "/sys/devices/system/cpu/online", &online);
 
 	if (r == 0 && vfctl_cpuset_parse(online, &cpus) < 0)
-		r = ctx_fail(p->ctx, -EBADMSG, "'%.64s' is no list of CPUs", online);
+		r = ctx_fail(p->ctx, -EBADMSG, "'%.64s' is not a list of CPUs", online);
 	if (r < 0)
 		return r;
 	argv_add(&argv, "tee");
@@ -266,7 +269,7 @@ static int write_governor(struct place *p, const char *value)
 	return argv.failed ? ctx_oom(p->ctx) : run_settings(p, value, &o, argv.v);
 }
 
-/* Some drivers take the link down for a moment, and the next program would find none. */
+/* Some drivers take the link down for a moment, and the next program would find no link. */
 static int await_link(struct place *p, const char *device)
 {
 	_free_ char *path = str_format("/sys/class/net/%s/carrier", device);
@@ -279,7 +282,7 @@ static int await_link(struct place *p, const char *device)
 
 		if (p->ctx->cancelled)
 			return ctx_fail(p->ctx, -EINTR, "interrupted");
-		/* An interface that is down has no carrier that could be read. */
+		/* The carrier of an interface that is down cannot be read. */
 		if (read_file(p, path, &carrier) < 0 || str_eq(carrier, "1"))
 			return 0;
 		if (files_now_ms() > end)
@@ -314,8 +317,8 @@ static int read_back(struct place *p, const char *device, const char *text)
 	if (r == 0)
 		r = settings_read(p, device, names, &now);
 	if (r == 0 && !str_eq(now, text))
-		r = ctx_fail(p->ctx, -EPROTO, "%s was to have %s and has %s: its driver takes other "
-			"values only, or another program sets them", device, text, now);
+		r = ctx_fail(p->ctx, -EPROTO, "%s was set to %s but has %s: its driver accepts only "
+			"other values, or another program sets them", device, text, now);
 	return r;
 }
 
@@ -334,12 +337,12 @@ int settings_write(struct place *p, const char *device, const char *text)
 
 /* ---- as an operation ---- */
 
-static const char *const where_words[] = {[ENDPOINT_HERE] = "here", [ENDPOINT_NETNS] = "netns",
+static const char *const where_text[] = {[ENDPOINT_HERE] = "here", [ENDPOINT_NETNS] = "netns",
 	[ENDPOINT_SSH] = "ssh", [ENDPOINT_GUEST] = "guest"};
 
 char *settings_target(const struct endpoint *end)
 {
-	return str_format("%s:%s%s%s/%s", where_words[end->where], end->at ? end->at : "",
+	return str_format("%s:%s%s%s/%s", where_text[end->where], end->at ? end->at : "",
 		end->ssh_config ? "|" : "", end->ssh_config ? end->ssh_config : "",
 		end->device ? end->device : "");
 }
@@ -356,14 +359,14 @@ int settings_target_parse(struct vfctl_ctx *ctx, const char *target,
 		return ctx_oom(ctx);
 	if (!colon || !slash || slash < colon) {
 		free(text);
-		return ctx_fail(ctx, -EBADMSG, "'%.64s' is no place of a measurement", target);
+		return ctx_fail(ctx, -EBADMSG, "'%.64s' is not an endpoint of a measurement", target);
 	}
 	*colon = *slash = '\0';
-	while (where < ARRAY_SIZE(where_words) && !str_eq(where_words[where], text))
+	while (where < ARRAY_SIZE(where_text) && !str_eq(where_text[where], text))
 		where++;
-	if (where == ARRAY_SIZE(where_words)) {
+	if (where == ARRAY_SIZE(where_text)) {
 		free(text);
-		return ctx_fail(ctx, -EBADMSG, "'%.64s' is no place of a measurement", target);
+		return ctx_fail(ctx, -EBADMSG, "'%.64s' is not an endpoint of a measurement", target);
 	}
 	end.where = (enum endpoint_kind)where;
 	bar = strchr(colon + 1, '|');
@@ -385,8 +388,7 @@ static int at_target(struct vfctl_ctx *ctx, const struct op *op, struct endpoint
 	return r < 0 ? r : place_open(ctx, end, ctx->hypervisor, ret);
 }
 
-/* A namespace or an interface that went took its settings along. */
-static bool is_gone(struct place *p, const char *device)
+bool settings_device_gone(struct place *p, const char *device)
 {
 	_free_ char *path = str_format("/sys/class/net/%s", device);
 	char *test[] = {"test", "-e", path, NULL};
@@ -407,7 +409,7 @@ static int observe_settings(struct vfctl_ctx *ctx, const struct op *op, char **r
 	if (r < 0)
 		return r;
 	r = settings_names(ctx, op->before ? op->before : "", &names);
-	if (r == 0 && is_gone(&p, end.device))
+	if (r == 0 && settings_device_gone(&p, end.device))
 		r = op_say(ctx, op->before ? op->before : "", ret);
 	else if (r == 0)
 		r = settings_read(&p, end.device, names, ret);
@@ -415,7 +417,7 @@ static int observe_settings(struct vfctl_ctx *ctx, const struct op *op, char **r
 	return r;
 }
 
-/* They are set trial by trial; the operation keeps only what to put back. */
+/* The settings are set trial by trial; the operation keeps only the values to restore. */
 static int apply_settings(struct vfctl_ctx *ctx, const struct op *op)
 {
 	return 0;
@@ -430,7 +432,7 @@ static int revert_settings(struct vfctl_ctx *ctx, const struct op *op)
 
 	if (r < 0)
 		return r;
-	if (op->before && !is_gone(&p, end.device))
+	if (op->before && !settings_device_gone(&p, end.device))
 		r = settings_write(&p, end.device, op->before);
 	place_close(&p);
 	return r;

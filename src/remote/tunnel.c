@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * WireGuard as wg(8) and ip-link(8) make it. Private keys are made where they are used, and go in by
- * standard input: they are in no argument list and in no file.
+ * WireGuard tunnels, created with wg(8) and ip-link(8). Private keys are generated where they are
+ * used, and passed on standard input: they are in no argument list and in no file.
  */
 #include "remote/tunnel.h"
 
@@ -24,22 +24,22 @@ struct tunnel_end {
 	unsigned host; /* the last byte of its address */
 };
 
-static int run_words(struct place *p, const char *input, struct place_output *o,
+static int run_text(struct place *p, const char *input, struct place_output *o,
 	const struct argv *argv)
 {
-	char words[300], where[300];
+	char message[300], where[300];
 	int r = argv->failed ? ctx_oom(p->ctx) : place_run(p, argv->v, input, RUN_MS, o);
 
 	if (r == -ENOENT && str_eq(argv->v[0], "wg"))
 		return ctx_append(p->ctx, r, " (apt-get install wireguard-tools)");
 	if (r < 0 || o->status == 0)
 		return r;
-	place_output_words(o, words, sizeof(words));
+	place_output_text(o, message, sizeof(message));
 	return ctx_fail(p->ctx, -EIO, "%s: %s %s: %s", place_describe(p, where), argv->v[0],
-		argv->v[1] ? argv->v[1] : "", *words ? words : "failed");
+		argv->v[1] ? argv->v[1] : "", *message ? message : "failed");
 }
 
-/* One line of words, broken at blanks. */
+/* Run one line of words, separated by spaces. */
 static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
 	_printf_(5, 6);
 static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
@@ -55,9 +55,9 @@ static int run_wg(struct place *p, const char *input, char *answer, size_t size,
 	va_end(args);
 	while ((word = strsep(&rest, " ")))
 		argv_add(&argv, "%s", word);
-	r = run_words(p, input, &o, &argv);
+	r = run_text(p, input, &o, &argv);
 	if (r == 0 && answer)
-		place_output_words(&(struct place_output){.out = o.out}, answer, size);
+		place_output_text(&(struct place_output){.out = o.out}, answer, size);
 	return r;
 }
 
@@ -106,7 +106,7 @@ int tunnel_make(struct place *client, struct place *server, unsigned number, uin
 	int r = 0;
 
 	if (!server->end->address)
-		return ctx_mistake(client->ctx, -EINVAL, "endpoint %s has no address for a tunnel to it; "
+		return ctx_usage_error(client->ctx, -EINVAL, "endpoint %s has no address for a tunnel to it; "
 			"write address: 10.0.0.2 there", server->end->name);
 	for (unsigned i = 0; i < 2 && r == 0; i++) {
 		name_of(number, i == 1, ends[i].name);
@@ -158,7 +158,7 @@ static int with_end(struct vfctl_ctx *ctx, const struct op *op,
 	return r;
 }
 
-/* A namespace that is gone took its interfaces along: ip says so by a failure. */
+/* A namespace that no longer exists took its interfaces with it: ip then fails. */
 static int is_there(struct place *p, void *data)
 {
 	char *argv[] = {"ip", "link", "show", "dev", p->end->device, NULL};
@@ -179,7 +179,7 @@ static int observe_tunnel(struct vfctl_ctx *ctx, const struct op *op, char **ret
 	return r < 0 ? r : op_say(ctx, there ? "there" : TUNNEL_NONE, ret);
 }
 
-/* tunnel_make() makes both ends at once. */
+/* tunnel_make() creates both ends together. */
 static int apply_tunnel(struct vfctl_ctx *ctx, const struct op *op)
 {
 	return 0;
@@ -200,4 +200,4 @@ static int revert_tunnel(struct vfctl_ctx *ctx, const struct op *op)
 
 OP_ONE_BY_ONE(bench_tunnel, observe_tunnel, apply_tunnel, revert_tunnel)
 const struct op_type op_bench_tunnel = {.name = "bench-tunnel", OP_CALLS(bench_tunnel),
-	.nature = OP_UNDOABLE, .volatile_ = true, .asks_libvirt_of = SETTINGS_OF_GUEST};
+	.nature = OP_UNDOABLE, .lost_on_reboot = true, .asks_libvirt_of = SETTINGS_OF_GUEST};

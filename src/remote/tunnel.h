@@ -6,13 +6,15 @@
 #include "remote/place.h"
 
 /*
- * A WireGuard tunnel between the two ends of a configuration, with keys and addresses of its own,
- * number @number (0..63) of the plan.
+ * Create a WireGuard tunnel between the two ends of a configuration, with its own keys and
+ * addresses; it is number @number (0..63) of the plan.
  */
 int tunnel_make(struct place *client, struct place *server, unsigned number, uint32_t mtu);
-/* The server's address within it. */
+/* The server's address in the tunnel. */
 char *tunnel_address(unsigned number);
-/* An end of it: settings_target() of the endpoint with this in place of its device. */
+/*
+ * The target of one end: settings_target() of the endpoint with the tunnel in place of its device.
+ */
 char *tunnel_target(const struct endpoint *end, unsigned number, bool server);
 
 /*

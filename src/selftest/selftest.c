@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vfctl selftest: a PF nobody uses -> what is there, as operations that put it back -> into the journal
- * -> trials, each an ordinary change without an entry of its own -> everything put back. The PF's lock is
- * held from the first look to the end, so whoever comes after a death puts it back first.
+ * vfctl selftest works on a PF that is not in use. It records the operations that restore the PF's
+ * state in the journal, runs the trials, each an ordinary change without its own journal entry, and
+ * restores the state. The lock of the PF is held from the first read to the end, so after a crash
+ * the next process that gets the lock restores the PF first.
  */
 #include <errno.h>
 #include <math.h>
@@ -20,7 +21,10 @@
 #include "tuning/coalesce.h"
 
 #define BIT VFCTL_COALESCE_BIT
-/* As what is wanted: no number of VFs that is observed. The change is done when it is taken back. */
+/*
+ * A wanted value that never equals an observed number of VFs: the change is complete only after it
+ * was rolled back.
+ */
 #define ANY "any"
 
 const char *vfctl_selftest_outcome_name(enum vfctl_selftest_outcome outcome)
@@ -37,39 +41,40 @@ void vfctl_selftest_close(struct vfctl_selftest *t)
 	if (!t)
 		return;
 	for (size_t i = 0; i < t->count; i++)
-		free(t->trials[i].words);
+		free(t->trials[i].message);
 	free(t->trials);
 	vfctl_change_free(t->change);
 	target_clear(&t->target);
 	free(t);
 }
 
-/* ---- may it be tested? ---- */
+/* ---- whether it may be tested ---- */
 
 static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, unsigned flags)
 {
 	int r;
 
 	if (!pf->driver[0])
-		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver can make VFs");
+		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver can "
+			"create VFs");
 	if (pci_driver_is_vfio(pf->driver))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is on %s; give it back to its own "
+		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is bound to %s; bind it to its own "
 			"driver first", pf->driver);
 	if (modparam_is_needed(pf))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s makes VFs only when its module is "
-			"loaded, so there is nothing that a self-test could try", pf->driver);
+		return ctx_fail(ctx, -EOPNOTSUPP, "driver %s creates VFs only when its module is "
+			"loaded, so a self-test cannot try anything", pf->driver);
 	if (!pf->total_vfs)
-		return ctx_fail(ctx, -EOPNOTSUPP, "this PF can have no VFs (sriov_totalvfs is 0); the "
-			"firmware's setting says how many");
+		return ctx_fail(ctx, -EOPNOTSUPP, "this PF supports no VFs (sriov_totalvfs is 0); the "
+			"firmware sets the number");
 	r = selftest_check_pf_idle(ctx, pf);
 	if (r == 0)
 		r = selftest_check_ports(ctx, pf);
 	return r < 0 || flags & VFCTL_SELFTEST_FORCE ? r : selftest_check_traffic(ctx, pf);
 }
 
-/* ---- how to put it back ---- */
+/* ---- how to restore the PF ---- */
 
-/* Its attributes, and the number of its vectors where the driver gives VFs one of their own. */
+/* Its attributes, and its number of vectors if the driver supports a separate one for each VF. */
 static int add_attrs_back(struct vfctl_selftest *t, const struct vfctl_vf *vf, struct steps *steps)
 {
 	struct vfctl_vf_attrs attrs = vf->attrs;
@@ -86,7 +91,7 @@ static int add_attrs_back(struct vfctl_selftest *t, const struct vfctl_vf *vf, s
 	return 0;
 }
 
-/* No driver probes, then the VFs come back as they were, then probing is as it was. */
+/* Switch off probing, restore the VFs, then restore the probing. */
 static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 {
 	const struct vfctl_pf *pf = t->pf;
@@ -113,7 +118,9 @@ static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 	return r;
 }
 
-/* What a driver follows the load with it takes no values beside: those first, then the modes. */
+/*
+ * While a driver adapts to the load it accepts no values: restore the values first, then the modes.
+ */
 static int add_moderation_back(struct vfctl_selftest *t, struct steps *steps)
 {
 	struct vfctl_coalesce values = t->moderation, modes = t->moderation;
@@ -147,7 +154,7 @@ static int add_port_back(struct vfctl_selftest *t, struct steps *steps)
 	return t->moderation.mask ? add_moderation_back(t, steps) : 0;
 }
 
-/* Without VFs, so before them: it is the first that is taken back. */
+/* The mode can change only without VFs, so it is set before them, and rolled back first. */
 static void add_eswitch_back(struct vfctl_selftest *t, struct steps *steps)
 {
 	const char *mode = vfctl_eswitch_name(t->pf->eswitch);
@@ -160,7 +167,10 @@ static int plan_back(struct vfctl_selftest *t, const char *name)
 {
 	int r = change_new(t->ctx, &t->change);
 
-	/* Taken back from its end: what moderation igb takes depends on how many VFs there are. */
+	/*
+	 * The list is rolled back from its end: the moderation that igb accepts depends on the
+	 * number of VFs.
+	 */
 	if (r == 0)
 		r = add_port_back(t, &t->change->steps);
 	if (r == 0)
@@ -174,7 +184,7 @@ static int plan_back(struct vfctl_selftest *t, const char *name)
 
 /* ---- opened ---- */
 
-/* Without what a builder of kernels appended: that may be anybody's name. */
+/* Without the suffix that the builder of the kernel appended: it may contain a name. */
 static void read_kernel(struct vfctl_selftest *t)
 {
 	_free_ char *release = NULL;
@@ -225,7 +235,7 @@ int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, unsigned flags,
 	return r;
 }
 
-/* ---- what it says ---- */
+/* ---- getters ---- */
 
 void vfctl_selftest_card(const struct vfctl_selftest *t, struct vfctl_selftest_card *ret)
 {
@@ -248,7 +258,7 @@ bool vfctl_selftest_trial(const struct vfctl_selftest *t, size_t index,
 	if (x)
 		*ret = (struct vfctl_selftest_trial){.area = x->area, .name = x->name,
 			.outcome = x->outcome, .differs = x->differs,
-			.ms = x->ms < 0 ? NAN : x->ms, .words = x->words};
+			.ms = x->ms < 0 ? NAN : x->ms, .message = x->message};
 	return x;
 }
 
@@ -261,9 +271,9 @@ size_t vfctl_selftest_differences(const struct vfctl_selftest *t)
 	return count;
 }
 
-/* ---- tried, and put back ---- */
+/* ---- trials and their roll-back ---- */
 
-/* Its steps are told of by the row alone: each that is taken back here was to be. */
+/* The steps are reported only as one row: each of them is rolled back on purpose. */
 static void try_one(struct vfctl_selftest *t, struct trial *x)
 {
 	vfctl_log_fn log = t->ctx->log;
@@ -278,42 +288,48 @@ static void try_all(struct vfctl_selftest *t)
 	for (size_t i = 0; i < t->count; i++) {
 		struct trial *x = &t->trials[i];
 
-		/* A write that goes on in the kernel holds the PF: nothing more can be said of it. */
+		/*
+		 * A write that is still in progress in the kernel holds the PF, so its state cannot
+		 * be determined.
+		 */
 		if (t->ctx->cancelled || vfctl_ctx_unfinished(t->ctx) || t->taken) {
 			selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, t->ctx->cancelled ? "interrupted"
-				: t->taken ? "somebody took a VF"
-				: "a write before it goes on in the kernel");
+				: t->taken ? "another program uses a VF"
+				: "an earlier write still goes on in the kernel");
 			continue;
 		}
-		ctx_doing(t->ctx, "%zu of %zu: %s: %s", i + 1, t->count, x->area, x->name);
+		ctx_progress(t->ctx, "%zu of %zu: %s: %s", i + 1, t->count, x->area, x->name);
 		log_info(t->ctx, "%s: %s", x->area, x->name);
 		try_one(t, x);
 	}
 }
 
-/* That it was interrupted is a reason to put it back, not to leave it. */
+/* An interruption is a reason to restore the PF, not to leave it changed. */
 static int put_back(struct vfctl_selftest *t)
 {
 	const struct steps *steps = &t->change->steps;
 	sig_atomic_t cancelled = t->ctx->cancelled;
 	int r;
 
-	/* Not under a guest: the entry stays, and recover looks again. */
+	/* Not while a guest uses it: the entry stays, and recover tries again. */
 	r = t->taken ? selftest_check_idle(t) : 0;
 	if (r < 0)
-		return ctx_prefix(t->ctx, -ESTALE, "not everything is as before (when that is over, vfctl "
-			"recover puts it back)");
+		return ctx_prefix(t->ctx, -ESTALE, "not everything is restored (when that is over, run: "
+			"vfctl recover)");
 	t->ctx->cancelled = 0;
-	ctx_doing(t->ctx, "putting everything back as it was");
+	ctx_progress(t->ctx, "restoring everything");
 	r = steps_revert(t->ctx, steps, steps->count);
-	/* What failed for the moment may work the second time, and what is back is not written again. */
+	/*
+	 * A temporary failure may be gone at the second attempt, and restored values are not
+	 * written again.
+	 */
 	if (r < 0 && !vfctl_ctx_unfinished(t->ctx)) {
 		ctx_clear(t->ctx);
 		r = steps_revert(t->ctx, steps, steps->count);
 	}
 	t->ctx->cancelled = cancelled;
-	return r < 0 ? ctx_prefix(t->ctx, -ESTALE, "not everything is as before (vfctl recover tries "
-		"again); this could not be undone") : 0;
+	return r < 0 ? ctx_prefix(t->ctx, -ESTALE, "not everything is restored (vfctl recover tries "
+		"again); this could not be rolled back") : 0;
 }
 
 int vfctl_selftest_run(struct vfctl_selftest *t)
@@ -329,15 +345,18 @@ int vfctl_selftest_run(struct vfctl_selftest *t)
 	ctx_clear(t->ctx);
 	r = put_back(t);
 	ctx_audit(t->ctx, "selftest %s: %s", t->bdf, r < 0 ? vfctl_ctx_error(t->ctx)
-		: "everything is as before");
+		: "everything is restored");
 	if (r < 0) {
 		entry->journal->leave(t->ctx);
 		return r;
 	}
-	/* An entry that stays is closed by whoever looks at it next: all of it was taken back. */
+	/*
+	 * Everything was rolled back. If the entry stays, the next process that reads the journal
+	 * closes it.
+	 */
 	if (entry->journal->end(t->ctx, id) < 0)
-		log_warn(t->ctx, "the test is over, and stays in the journal until the next command: %s",
+		log_warn(t->ctx, "the test is over, but stays in the journal until the next command: %s",
 			vfctl_ctx_error(t->ctx));
 	ctx_clear(t->ctx);
-	return t->ctx->cancelled ? ctx_fail(t->ctx, -EINTR, "interrupted; everything is as before") : 0;
+	return t->ctx->cancelled ? ctx_fail(t->ctx, -EINTR, "interrupted; everything is restored") : 0;
 }

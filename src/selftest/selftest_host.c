@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Is the host's own traffic on the PF? Its link goes down for moments, with some drivers for seconds. */
+/*
+ * Check that the PF does not carry the host's own traffic: its link goes down for a moment, with
+ * some drivers for seconds.
+ */
 #include <errno.h>
 #include <stdio.h>
 
@@ -16,11 +19,11 @@ static int check_master(struct vfctl_ctx *ctx, const char *netdev, const char *w
 
 	if (!netdev[0] || host_try_link_name(ctx, &master, "/sys/class/net/%s/master", netdev) < 0)
 		return 0;
-	return ctx_fail(ctx, -EBUSY, "%s%s is a port of %s, which a self-test would cut off: take it out "
-		"(ip link set %s nomaster) first", what, netdev, master, netdev);
+	return ctx_fail(ctx, -EBUSY, "%s%s is a port of %s, which a self-test would disconnect: remove "
+		"it first (ip link set %s nomaster)", what, netdev, master, netdev);
 }
 
-/* A bond of two ports may be one for the VFs of both: it would not come back by itself. */
+/* A bond of two ports may be a VF-LAG, which would not be restored by itself. */
 int selftest_check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	int r = check_master(ctx, pf->netdev, "");
@@ -33,11 +36,11 @@ int selftest_check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 static int refuse_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *through, const char *what)
 {
 	bool itself = str_eq(through, pf->netdev);
-	const char *stands = itself ? "" : ", which stands on ";
+	const char *stands = itself ? "" : ", which uses ";
 
 	return ctx_fail(ctx, -EBUSY, "%s goes through %s%s%s, and a self-test takes its link down for "
-		"moments: test another port, or move that to one first; --force, best at the machine's own "
-		"console, tests it all the same", what, through, stands, itself ? "" : pf->netdev);
+		"moments: test another port, or move that traffic first; to test it nevertheless, best "
+		"from the console of the machine: --force", what, through, stands, itself ? "" : pf->netdev);
 }
 
 static int check_connections(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct routes *routes,
@@ -74,14 +77,14 @@ int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 
 int selftest_check_pf_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
-	char name[VFCTL_BDF_TEXT], words[256];
+	char name[VFCTL_BDF_TEXT], message[256];
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (vf_is_busy(&pf->vfs[i]))
-			return ctx_fail(ctx, -EBUSY, "%s/%u is %s; a self-test takes all VFs of the PF "
-				"away for some time: stop that, or detach the VF from it, first",
+			return ctx_fail(ctx, -EBUSY, "%s/%u is %s; a self-test removes all VFs of the "
+				"PF for some time: stop that user, or detach the VF, first",
 				vfctl_pf_name(pf, name), pf->vfs[i].index,
-				vf_describe_user(&pf->vfs[i], words, sizeof(words)));
+				vf_describe_user(&pf->vfs[i], message, sizeof(message)));
 	return 0;
 }
 

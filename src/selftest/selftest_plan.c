@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a self-test tries on a PF, by what it has and what the tables say of its driver. */
+/* Plan the trials for a PF, from its state and the driver tables. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define BIT VFCTL_COALESCE_BIT
 #define CLASS_NETWORK 0x02
 
-/* The trial added last; what it is tried with is filled in by the caller. */
+/* Append a trial; the caller fills in its input. */
 static struct trial *add_trial(struct vfctl_selftest *t, const char *area,
 	void (*try)(struct vfctl_selftest *t, struct trial *x), const char *fmt, ...) _printf_(4, 5);
 static struct trial *add_trial(struct vfctl_selftest *t, const char *area,
@@ -34,7 +34,7 @@ static struct trial *add_trial(struct vfctl_selftest *t, const char *area,
 
 /* ---- VFs ---- */
 
-/* All, half, 2, 1: each number once, and the last one is what the rest is tried on. */
+/* All, half, 2, 1: each number once; the last one is used for the remaining trials. */
 static void add_creations(struct vfctl_selftest *t)
 {
 	uint32_t total = t->pf->total_vfs;
@@ -53,14 +53,14 @@ static void add_creations(struct vfctl_selftest *t)
 			add_trial(t, "isolation", selftest_try_groups, "IOMMU groups of %u VF%s", total,
 				total == 1 ? "" : "s");
 	}
-	add_trial(t, "create", selftest_try_too_many, "%u VFs are refused", total + 1)->count = total + 1;
+	add_trial(t, "create", selftest_try_too_many, "%u VFs are rejected", total + 1)->count = total + 1;
 }
 
 /* ---- attributes ---- */
 
 static const struct {
 	const char *keys[3], *values[3];
-	uint32_t decides; /* the attribute whose row in the table says what is expected */
+	uint32_t decides; /* the attribute whose row in the table predicts the result */
 } ethernet[] = {
 	{{"mac"}, {"02:76:66:63:74:6c"}, VFCTL_ATTR_MAC},
 	{{"vlan"}, {"100"}, VFCTL_ATTR_VLAN_ID},
@@ -75,7 +75,7 @@ static const struct {
 	{{"port-guid"}, {"02:76:66:63:74:6c:00:02"}, VFCTL_ATTR_PORT_GUID},
 };
 
-/* What a VF has in legacy mode alone; in switchdev mode it is its representor's. */
+/* Attributes that a VF has only in legacy mode; in switchdev mode its representor has them. */
 #define LEGACY_ATTRS (VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO | \
 	VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST)
 
@@ -92,7 +92,7 @@ static void add_attr(struct vfctl_selftest *t, const char *const keys[3],
 	const char *const values[3], uint32_t decides)
 {
 	bool second = keys[1];
-	/* GUIDs are told by their kind alone: a report holds none. */
+	/* The report shows only the kind of a GUID: it must not contain GUIDs. */
 	bool guid = decides & VFCTL_ATTR_GUIDS, mac = decides & VFCTL_ATTR_MAC;
 	struct trial *x = add_trial(t, "attributes", selftest_try_attrs, "%s%s%s%s%s%s%s", keys[0],
 		guid || mac ? "" : "=", guid || mac ? "" : values[0], second ? " " : "",
@@ -109,26 +109,26 @@ static bool is_network(const struct vfctl_selftest *t)
 	return t->pf->class_code >> 16 == CLASS_NETWORK;
 }
 
-/* Each value of a switch or of words: the safe default last, which leaves the VF with it. */
+/* Each value of a switch or a word; the safe default last, so that the VF keeps it. */
 static void add_values(struct vfctl_selftest *t, const struct vfctl_vf_attr_info *info)
 {
-	const char *words[8] = {"off", "on"}, *other;
+	const char *message[8] = {"off", "on"}, *other;
 	size_t count = 2, safe = 0;
 
 	if (info->type == VFCTL_ATTR_TYPE_WORD)
-		for (count = 0; count < ARRAY_SIZE(words) &&
-			vfctl_vf_attr_word(info, count, &words[count], &other);)
+		for (count = 0; count < ARRAY_SIZE(message) &&
+			vfctl_vf_attr_word(info, count, &message[count], &other);)
 			count++;
 	for (size_t i = 0; i < count; i++) {
 		struct vfctl_vf_attrs attrs = {0};
 
-		vfctl_vf_attrs_parse(t->ctx, info->key, words[i], &attrs);
+		vfctl_vf_attrs_parse(t->ctx, info->key, message[i], &attrs);
 		if (vfctl_vf_attrs_default(&attrs))
 			safe = i;
 		else
-			add_attr(t, (const char *[3]){info->key}, (const char *[3]){words[i]}, info->bit);
+			add_attr(t, (const char *[3]){info->key}, (const char *[3]){message[i]}, info->bit);
 	}
-	add_attr(t, (const char *[3]){info->key}, (const char *[3]){words[safe]}, info->bit);
+	add_attr(t, (const char *[3]){info->key}, (const char *[3]){message[safe]}, info->bit);
 }
 
 static void add_all_values(struct vfctl_selftest *t, uint32_t bits)
@@ -157,22 +157,22 @@ static void add_attributes(struct vfctl_selftest *t)
 		add_attr(t, ethernet[i].keys, ethernet[i].values, ethernet[i].decides);
 	add_all_values(t, attrs_of_type(VFCTL_ATTR_TYPE_SWITCH) |
 		(attrs_of_type(VFCTL_ATTR_TYPE_WORD) & ~VFCTL_ATTR_VLAN));
-	add_trial(t, "attributes", selftest_try_refused_mac, "a multicast MAC is refused");
-	add_trial(t, "attributes", selftest_try_refused_vf, "a VF that is not there is refused");
+	add_trial(t, "attributes", selftest_try_refused_mac, "a multicast MAC is rejected");
+	add_trial(t, "attributes", selftest_try_refused_vf, "a VF that does not exist is rejected");
 }
 
 static void add_functions(struct vfctl_selftest *t)
 {
 	add_trial(t, "vectors", selftest_try_msix, "MSI-X vectors of a VF")->asks = true;
-	add_trial(t, "reset", selftest_try_reset, "a VF by itself");
+	add_trial(t, "reset", selftest_try_reset, "a VF on its own");
 	add_trial(t, "driver", selftest_try_driver, "vfio-pci")->driver = VFCTL_VF_DRIVER_VFIO;
-	add_trial(t, "driver", selftest_try_driver, "the host's own")->driver = VFCTL_VF_DRIVER_HOST;
+	add_trial(t, "driver", selftest_try_driver, "the host's driver")->driver = VFCTL_VF_DRIVER_HOST;
 	add_trial(t, "driver", selftest_try_driver, "none")->driver = VFCTL_VF_DRIVER_NONE;
 }
 
 /* ---- interrupt moderation ---- */
 
-/* Each value once for a setting. */
+/* Try each value only once for a setting. */
 static void add_value(struct vfctl_selftest *t, enum vfctl_coalesce_key key, uint32_t value,
 	enum expectation expect)
 {
@@ -197,10 +197,11 @@ static void add_value(struct vfctl_selftest *t, enum vfctl_coalesce_key key, uin
 static void add_beyond(struct vfctl_selftest *t, enum vfctl_coalesce_key key, uint32_t value)
 {
 	if (!driver_takes(t->moderates, key, value))
-		add_value(t, key, value, EXPECT_REFUSED);
+		add_value(t, key, value, t->moderates->flags & DRIVER_ROUNDS ? EXPECT_NOTHING
+			: EXPECT_REFUSED);
 }
 
-/* Both ends of each range, each mode, and what is next to them and not legal. */
+/* Both ends of each range, each mode, and their illegal neighbours. */
 static void add_limit(struct vfctl_selftest *t, const struct tuning_limit *l)
 {
 	for (const struct tuning_range *r = l->ranges; r->step; r++) {
@@ -240,10 +241,11 @@ static void add_setting(struct vfctl_selftest *t, enum vfctl_coalesce_key key)
 
 		add_value(t, key, !on, known ? EXPECT_TAKEN : EXPECT_NOTHING);
 		add_value(t, key, on, known ? EXPECT_TAKEN : EXPECT_NOTHING);
-	} else if (known && t->moderates->paired && key == VFCTL_TX_USECS) {
+	} else if (known && (t->moderates->fixed & BIT(key) || (t->moderates->pairing &&
+		key == VFCTL_TX_USECS))) {
 		/*
 		 * Refused while a receive queue has its vector with a transmit queue, and that depends on
-		 * the number of VFs and of CPUs (igb_set_flag_queue_pairs()).
+		 * the number of VFs and of CPUs (igb_set_flag_queue_pairs()); or never changed.
 		 */
 		add_value(t, key, 10, EXPECT_NOTHING);
 	} else if (l) {
@@ -261,7 +263,7 @@ static void add_moderation(struct vfctl_selftest *t)
 	for (int i = 0; i < VFCTL_COALESCE_KEYS; i++) {
 		enum vfctl_coalesce_key key = (enum vfctl_coalesce_key)i;
 
-		/* Some drivers close and open the interface for that one. */
+		/* Some drivers restart the interface for that one. */
 		if (t->moderation.mask & BIT(key) && key != VFCTL_STATS_BLOCK_USECS)
 			add_setting(t, key);
 	}

@@ -33,12 +33,12 @@ void selftest_try_settings(struct vfctl_selftest *t, struct trial *x)
 	}
 	name_keys(&text, has);
 	if (!t->moderates)
-		buf_puts(&text, "; vfctl has no table to hold that against");
+		buf_puts(&text, "; vfctl has no table to compare this with");
 	if (said & ~has)
-		buf_puts(&text, "; in the table, and not so:");
+		buf_puts(&text, "; in the table but not found:");
 	name_keys(&text, said & ~has);
 	if (has & ~said)
-		buf_puts(&text, "; not in the table:");
+		buf_puts(&text, "; found but not in the table:");
 	name_keys(&text, has & ~said);
 	x->differs = has != said;
 	selftest_say(t, x, x->differs ? VFCTL_SELFTEST_FAIL : VFCTL_SELFTEST_PASS, "%s",
@@ -66,7 +66,10 @@ static int read_now(struct vfctl_selftest *t, struct nl_coalesce *ret)
 	return r < 0 ? r : row.error;
 }
 
-/* While the driver follows the load it looks at no value; and an equal one it is not asked about. */
+/*
+ * While the driver adapts to the load it ignores values, and it ignores a value that equals the
+ * present one.
+ */
 static int make_room(struct vfctl_selftest *t, const struct trial *x)
 {
 	const enum vfctl_coalesce_key modes[] = {VFCTL_ADAPTIVE_RX, VFCTL_ADAPTIVE_TX};
@@ -101,7 +104,7 @@ void selftest_try_coalesce(struct vfctl_selftest *t, struct trial *x)
 	if (r == 0 && x->expect != EXPECT_REFUSED) {
 		r = read_now(t, &now);
 		if (r == 0 && now.values.values[x->key] != x->value)
-			r = ctx_fail(t->ctx, -EIO, "the driver said yes and kept %u",
+			r = ctx_fail(t->ctx, -EIO, "the driver accepted it but kept %u",
 				now.values.values[x->key]);
 	} else if (r < 0 && !vfctl_ctx_error(t->ctx)[0]) {
 		ctx_fail(t->ctx, r, "%s%s%s", errno_name(r), row.text[0] ? ": " : "", row.text);
@@ -145,7 +148,7 @@ static int change_mode(struct vfctl_selftest *t, const char *from, const char *t
 	return selftest_carry_out(t, change);
 }
 
-/* The last of all, without VFs: no driver minds then. */
+/* This is the last trial, without VFs: then all drivers permit it. */
 void selftest_try_eswitch(struct vfctl_selftest *t, struct trial *x)
 {
 	enum vfctl_eswitch now = t->pf->eswitch;
@@ -155,12 +158,12 @@ void selftest_try_eswitch(struct vfctl_selftest *t, struct trial *x)
 	int r;
 
 	if (now == VFCTL_ESWITCH_NONE) {
-		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "the driver has no modes");
+		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "the driver does not support modes");
 		return;
 	}
 	if (now != VFCTL_ESWITCH_LEGACY && now != VFCTL_ESWITCH_SWITCHDEV) {
 		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, now == VFCTL_ESWITCH_UNKNOWN
-			? "its mode cannot be read" : "it is in the mode %s", is);
+			? "its mode cannot be read" : "its mode is %s", is);
 		return;
 	}
 	r = change_mode(t, is, other);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The trials on VFs. Each carries out what create, set and destroy would, by their own plans; only
- * values that vfctl itself never writes go to the kernel directly.
+ * The trials on VFs. Each uses the plans of create, set and destroy; only values that vfctl itself
+ * never writes go to the kernel directly.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -32,8 +32,8 @@ void selftest_say(struct vfctl_selftest *t, struct trial *x, enum vfctl_selftest
 	va_start(args, fmt);
 	text = str_vformat(fmt, args);
 	va_end(args);
-	free(x->words);
-	x->words = text ? selftest_scrub(text, t->pf->names) : NULL;
+	free(x->message);
+	x->message = text ? selftest_scrub(text, t->pf->names) : NULL;
 }
 
 static bool is_unsupported(int r)
@@ -41,7 +41,9 @@ static bool is_unsupported(int r)
 	return r == -EOPNOTSUPP || r == -EPROTONOSUPPORT;
 }
 
-/* What drivers say of a thing or a value that they do not have, besides the errno that is for that. */
+/*
+ * Errors with which drivers report missing support or an invalid value, besides the errno for that.
+ */
 static bool is_refusal(int r)
 {
 	return r == -EINVAL || r == -ERANGE || r == -EPERM || r == -EACCES || r == -ENOSYS;
@@ -52,11 +54,11 @@ void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r)
 	_free_ char *why = strdup(vfctl_ctx_error(t->ctx));
 
 	ctx_clear(t->ctx);
-	/* A report says nothing of who that is. */
+	/* The report does not name the user. */
 	if (r == -EBUSY && (t->taken || selftest_check_idle(t) == -EBUSY)) {
 		ctx_clear(t->ctx);
 		t->taken = true;
-		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "somebody took a VF");
+		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "another program uses a VF");
 		return;
 	}
 	if (r == -EINTR) {
@@ -65,8 +67,8 @@ void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r)
 	}
 	x->differs = r == 0 ? x->expect == EXPECT_REFUSED : x->expect == EXPECT_TAKEN;
 	if (r == 0 && x->differs)
-		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "it was taken, and vfctl's table says that "
-			"this driver refuses it");
+		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "it was accepted, but vfctl's table says that "
+			"this driver rejects it");
 	else if (r == 0)
 		x->outcome = VFCTL_SELFTEST_PASS;
 	else if (is_unsupported(r) || x->expect == EXPECT_REFUSED)
@@ -77,14 +79,14 @@ void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r)
 		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "%s", why ? why : "");
 }
 
-/* What the kernel must refuse, whichever driver it is. */
+/* Requests that the kernel must refuse with every driver. */
 static void judge_refusal(struct vfctl_selftest *t, struct trial *x, int error)
 {
 	if (error < 0)
 		selftest_say(t, x, is_unsupported(error) ? VFCTL_SELFTEST_UNSUPPORTED
 			: VFCTL_SELFTEST_PASS, "%s", errno_name(error));
 	else
-		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "it was taken");
+		selftest_say(t, x, VFCTL_SELFTEST_FAIL, "it was accepted");
 }
 
 /* ---- changes ---- */
@@ -109,7 +111,7 @@ int selftest_first_vf(struct vfctl_selftest *t, struct vfctl_inventory **ret_inv
 	if (r == 0)
 		r = vfctl_inventory_find_pf(t->ctx, inv, t->bdf, &pf);
 	if (r == 0 && !pf->num_vfs)
-		r = ctx_fail(t->ctx, -ENOENT, "no VF could be made");
+		r = ctx_fail(t->ctx, -ENOENT, "no VF could be created");
 	if (r < 0)
 		return r;
 	*ret_vf = &pf->vfs[0];
@@ -117,7 +119,7 @@ int selftest_first_vf(struct vfctl_selftest *t, struct vfctl_inventory **ret_inv
 	return 0;
 }
 
-/* False: there is no VF, and the row says so. */
+/* False: there is no VF; the row then reports it. */
 static bool find_vf(struct vfctl_selftest *t, struct trial *x, struct vfctl_inventory **ret_inventory,
 	const struct vfctl_vf **ret_vf)
 {
@@ -156,7 +158,7 @@ static int create(struct vfctl_selftest *t, struct trial *x)
 		.driver = VFCTL_VF_DRIVER_NONE, .keep_identities = t->own_identities};
 	struct vfctl_change *change = NULL;
 	double start;
-	int r = remove_vfs(t); /* which takes time as well */
+	int r = remove_vfs(t); /* this takes time as well */
 
 	start = now_ms();
 	if (r == 0)
@@ -168,8 +170,8 @@ static int create(struct vfctl_selftest *t, struct trial *x)
 }
 
 /*
- * A driver that makes VFs and takes no MACs or GUIDs of them: what it says to those has a row of its own, and
- * all others would not be tried.
+ * For a driver that creates VFs but accepts no MACs or GUIDs: that has its own trial, and the
+ * others can still run.
  */
 static bool create_bare(struct vfctl_selftest *t, struct trial *x)
 {
@@ -225,7 +227,7 @@ void selftest_try_destroy(struct vfctl_selftest *t, struct trial *x)
 	selftest_judge(t, x, r);
 }
 
-/* A guest gets a whole group: what shares one with a VF could be reached from it. */
+/* A guest gets a whole IOMMU group: it could reach other devices in the group of its VF. */
 void selftest_try_groups(struct vfctl_selftest *t, struct trial *x)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -240,8 +242,8 @@ void selftest_try_groups(struct vfctl_selftest *t, struct trial *x)
 		return;
 	}
 	if (!pf->num_vfs || pf->vfs[0].iommu_group < 0) {
-		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, pf->num_vfs ? "this host shows no IOMMU"
-			: "no VF could be made");
+		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, pf->num_vfs ? "this host has no IOMMU"
+			: "no VF could be created");
 		return;
 	}
 	for (uint32_t i = 0; i < pf->num_vfs && r == 0; i++) {
@@ -252,15 +254,15 @@ void selftest_try_groups(struct vfctl_selftest *t, struct trial *x)
 	}
 	if (r == 0 && shared)
 		r = ctx_fail(t->ctx, -EPERM, "%u of %u VFs share their IOMMU group with another "
-			"function; a slot with ACS keeps them apart", shared, pf->num_vfs);
+			"function; a slot with ACS isolates them", shared, pf->num_vfs);
 	selftest_judge(t, x, r);
 }
 
 /* ---- attributes of VF 0 ---- */
 
 /*
- * igb and others know a link's speed only when there is a link, and igb's goes down for seconds when the
- * number of VFs changes (igb_sriov_reinit()).
+ * igb and others know the speed only while there is a link, and igb's link goes down for seconds
+ * when the number of VFs changes (igb_sriov_reinit()).
  */
 static bool wait_for_link(struct vfctl_selftest *t)
 {
@@ -279,15 +281,15 @@ static bool wait_for_link(struct vfctl_selftest *t)
 	return false;
 }
 
-/* What a driver takes and never tells of cannot be held against what it was given. */
+/* Values that a driver accepts but does not report cannot be verified. */
 static void say_unreported(struct vfctl_selftest *t, struct trial *x)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_vf *vf;
 
 	if (selftest_first_vf(t, &inv, &vf) == 0 && x->attrs.mask & ~vf->attrs.mask)
-		selftest_say(t, x, VFCTL_SELFTEST_PASS, "it was taken; the driver does not report it, so "
-			"whether the card does it is not known");
+		selftest_say(t, x, VFCTL_SELFTEST_PASS, "it was accepted, but the driver does not "
+			"report it, so the effect is unknown");
 	ctx_clear(t->ctx);
 }
 
@@ -303,18 +305,18 @@ void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 	if (!name || !find_vf(t, x, &inv, &vf))
 		return;
 	if (x->attrs.mask & VFCTL_ATTR_RATE && !wait_for_link(t)) {
-		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "the port has no link, and a rate needs one");
+		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "the port has no link, which a rate needs");
 		return;
 	}
 	r = vfctl_set_plan(t->ctx, &item, 1, NULL, true, &change);
-	if (r == -EOPNOTSUPP) { /* vfctl's own words say more than the kernel would */
+	if (r == -EOPNOTSUPP) { /* vfctl's own message is more detailed than the kernel's */
 		x->differs = x->expect == EXPECT_TAKEN;
 		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "%s", vfctl_ctx_error(t->ctx));
 		ctx_clear(t->ctx);
 		return;
 	}
 	if (r == 0 && !vfctl_change_count(change)) {
-		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "it is so already");
+		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "it is already set");
 		vfctl_change_free(change);
 		return;
 	}
@@ -327,11 +329,10 @@ void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x)
 
 void selftest_try_no_netdev(struct vfctl_selftest *t, struct trial *x)
 {
-	selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "the PF has no network device here, and they go "
-		"through that");
+	selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "the PF has no network device here, which they need");
 }
 
-/* vfctl writes no such thing: straight to the kernel. */
+/* vfctl never writes such a value: send it directly to the kernel. */
 static int write_row(struct vfctl_selftest *t, struct nl_vf_set *row)
 {
 	int r = nl_vfs_write(t->ctx, t->pf->ifindex, row, 1);
@@ -372,8 +373,8 @@ static int try_vectors(struct vfctl_selftest *t, const struct vfctl_vf *vf, unsi
 	if (r < 0 || !count)
 		return r;
 	now = pci_vectors(t->ctx, &vf->bdf);
-	return now && now != count ? ctx_fail(t->ctx, -EIO, "%u were taken, and the VF's MSI-X capability "
-		"has %u", count, now) : 0;
+	return now && now != count ? ctx_fail(t->ctx, -EIO, "%u were accepted, but the VF's MSI-X "
+		"capability has %u", count, now) : 0;
 }
 
 void selftest_try_msix(struct vfctl_selftest *t, struct trial *x)
@@ -405,12 +406,12 @@ static int bind_trial(struct vfctl_selftest *t, enum vfctl_vf_driver driver, str
 	if (driver == VFCTL_VF_DRIVER_VFIO)
 		step_add_op(&change->steps, &op_module, "loaded", NULL, "vfio-pci", "load vfio-pci");
 	if (driver == VFCTL_VF_DRIVER_HOST)
-		step_add_op(&change->steps, &op_autoprobe, "1", "0", t->bdf, "let drivers probe VFs");
-	/* What a failure leaves is no driver, as before. */
+		step_add_op(&change->steps, &op_autoprobe, "1", "0", t->bdf, "enable the probing of VFs");
+	/* After a failure the VF has no driver, as before. */
 	step_add_op(&change->steps, &op_vf_driver, vf_driver_word(driver), "- none", target,
 		"bind VF 0 to %s", vf_driver_word(driver));
 	if (driver == VFCTL_VF_DRIVER_HOST)
-		step_add_op(&change->steps, &op_autoprobe, "0", "1", t->bdf, "and not the others");
+		step_add_op(&change->steps, &op_autoprobe, "0", "1", t->bdf, "but not the others");
 	*ret = steal(change);
 	return 0;
 }
@@ -420,9 +421,9 @@ static bool cannot_bind(struct vfctl_selftest *t, struct trial *x, const struct 
 	const char *why = NULL;
 
 	if (x->driver == VFCTL_VF_DRIVER_VFIO && vf->iommu_group < 0)
-		why = "vfio-pci needs an IOMMU, and this host shows none";
+		why = "vfio-pci needs an IOMMU, which this host does not have";
 	else if (x->driver == VFCTL_VF_DRIVER_HOST && nvme_bare_vfs(t->ctx, &t->pf->bdf))
-		why = "an NVMe VF has no queues before nvme virt-mgmt gives it some";
+		why = "an NVMe VF has no queues until nvme virt-mgmt assigns some";
 	if (why)
 		selftest_say(t, x, VFCTL_SELFTEST_UNTRIED, "%s", why);
 	return why;
@@ -443,7 +444,8 @@ void selftest_try_driver(struct vfctl_selftest *t, struct trial *x)
 	if (r == 0)
 		r = selftest_carry_out(t, change);
 	x->ms = now_ms() - start;
-	if (r == -ENODEV && x->driver == VFCTL_VF_DRIVER_HOST) { /* of the host, not of the card */
+	if (r == -ENODEV && x->driver == VFCTL_VF_DRIVER_HOST) { /* a property of the host, not
+								    of the card */
 		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "%s", vfctl_ctx_error(t->ctx));
 		ctx_clear(t->ctx);
 		return;
@@ -451,7 +453,7 @@ void selftest_try_driver(struct vfctl_selftest *t, struct trial *x)
 	selftest_judge(t, x, r);
 }
 
-/* A reset may not take a VF's identity: the next guest would have another. */
+/* A reset must not change a VF's identity: the next guest would have another one. */
 void selftest_try_reset(struct vfctl_selftest *t, struct trial *x)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL, *after = NULL;
@@ -465,7 +467,8 @@ void selftest_try_reset(struct vfctl_selftest *t, struct trial *x)
 	ctx_clear(t->ctx);
 	if (r <= 0) {
 		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, r == 0 ? "it has no reset of its own, "
-			"only that of its whole bus" : "the kernel does not say how it can be reset");
+			"only the reset of its whole bus" : "the kernel does not tell how it can be "
+				"reset");
 		return;
 	}
 	start = now_ms();
@@ -475,6 +478,6 @@ void selftest_try_reset(struct vfctl_selftest *t, struct trial *x)
 		r = selftest_first_vf(t, &after, &now);
 	if (r == 0 && vf->attrs.mask & VFCTL_ATTR_MAC &&
 		memcmp(&vf->attrs.mac, &now->attrs.mac, sizeof(now->attrs.mac)) != 0)
-		r = ctx_fail(t->ctx, -EIO, "after the reset it has another MAC");
+		r = ctx_fail(t->ctx, -EIO, "its MAC is different after the reset");
 	selftest_judge(t, x, r);
 }

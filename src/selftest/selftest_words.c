@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A report goes to people who need not know whose card it is. */
+/* A report is meant for other people: remove what identifies the host or the card. */
 #include <ctype.h>
 
 #include "base/buf.h"
 #include "selftest/selftest.h"
 
-/* What an address or a name is written with. */
+/* Whether the character can be part of an address or a name. */
 static bool is_part(char c)
 {
 	return isalnum((unsigned char)c) || c == ':' || c == '.' || c == '_' || c == '-';
 }
 
-/* "h" a hex digit, anything else itself. The length of the match at @text; 0: none. */
+/*
+ * In a pattern, "h" is a hex digit and anything else itself. Returns the length of the match at
+ * @text; 0: none.
+ */
 static size_t match(const char *text, const char *pattern)
 {
 	size_t n = 0;
@@ -36,7 +39,10 @@ static const struct {
 	{"hh:hh.h", "ADDRESS"},
 };
 
-/* A name alone, or with what a driver or udev adds for a VF's device ("ens1" in "ens1v0"). */
+/*
+ * Match a name, alone or with the suffix that a driver or udev adds for a VF's device ("ens1" in
+ * "ens1v0").
+ */
 static size_t match_name(const char *text, const char *name)
 {
 	size_t len = strlen(name), n = len;
@@ -48,7 +54,7 @@ static size_t match_name(const char *text, const char *name)
 	return n;
 }
 
-static size_t find_words(const char *text, char *const *names, const char **ret_word)
+static size_t find_text(const char *text, char *const *names, const char **ret_word)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++) {
 		size_t n = match(text, patterns[i].pattern);
@@ -75,7 +81,7 @@ char *selftest_scrub(const char *text, char *const *names)
 	for (size_t n; *text; text += n) {
 		const char *word;
 
-		n = is_part(before) && before != ':' ? 0 : find_words(text, names, &word);
+		n = is_part(before) && before != ':' ? 0 : find_text(text, names, &word);
 		if (n)
 			buf_puts(&clean, word);
 		else

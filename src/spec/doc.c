@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only file that knows libyaml. */
+/* The only file that uses libyaml. */
 #include "spec/doc.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/parse.h"
 
-/* Far above any sane file; they bound memory and recursion for hostile ones. */
+/* Far above any useful file; they limit memory and recursion for hostile ones. */
 #define DEPTH_MAX 16
 #define NODES_MAX 20000
 
@@ -38,23 +38,23 @@ void doc_free(struct doc_node *node)
 
 int doc_fail(struct vfctl_ctx *ctx, const struct doc_node *at, int error, const char *fmt, ...)
 {
-	_free_ char *words = NULL;
+	_free_ char *choices = NULL;
 	va_list args;
 
 	va_start(args, fmt);
-	words = str_vformat(fmt, args);
+	choices = str_vformat(fmt, args);
 	va_end(args);
-	if (!words)
+	if (!choices)
 		return ctx_oom(ctx);
 	if (!at->line)
-		return ctx_mistake(ctx, error, "%s: %s", at->file, words);
-	return ctx_mistake(ctx, error, "%s:%u:%u: %s", at->file, at->line, at->column, words);
+		return ctx_usage_error(ctx, error, "%s: %s", at->file, choices);
+	return ctx_usage_error(ctx, error, "%s:%u:%u: %s", at->file, at->line, at->column, choices);
 }
 
-static int fail_at(struct parser *p, const yaml_mark_t *mark, const char *words)
+static int fail_at(struct parser *p, const yaml_mark_t *mark, const char *choices)
 {
-	return ctx_mistake(p->ctx, -EINVAL, "%s:%zu:%zu: %s", p->file, mark->line + 1,
-		mark->column + 1, words);
+	return ctx_usage_error(p->ctx, -EINVAL, "%s:%zu:%zu: %s", p->file, mark->line + 1,
+		mark->column + 1, choices);
 }
 
 static int fail_syntax(struct parser *p)
@@ -64,10 +64,10 @@ static int fail_syntax(struct parser *p)
 
 	if (p->yaml.error == YAML_MEMORY_ERROR)
 		return ctx_oom(p->ctx);
-	/* libyaml reports a tab in the indentation in these words. */
+	/* libyaml's messages for a tab in the indentation. */
 	if (strstr(problem, "cannot start any token") || strstr(problem, "tab"))
 		hint = "; indent with spaces, not tabs";
-	return ctx_mistake(p->ctx, -EINVAL, "%s:%zu:%zu: %s%s", p->file,
+	return ctx_usage_error(p->ctx, -EINVAL, "%s:%zu:%zu: %s%s", p->file,
 		p->yaml.problem_mark.line + 1, p->yaml.problem_mark.column + 1, problem,
 		hint);
 }
@@ -118,7 +118,7 @@ static int read_scalar(struct parser *p, const yaml_event_t *event, struct doc_n
 	_cleanup_(doc_freep) struct doc_node *node = NULL;
 	int r;
 
-	/* "\0" in quotes would cut the text short for everyone behind us. */
+	/* "\0" in quotes would truncate the text for all later readers. */
 	if (!text_clean(value, len))
 		return fail_at(p, &event->start_mark,
 			"the text holds a control character; remove it");
@@ -255,7 +255,7 @@ static int read_node(struct parser *p, const yaml_event_t *event, unsigned depth
 	return fail_at(p, &event->start_mark, "a value is missing");
 }
 
-/* Step over an event that carries nothing; false when another one comes. */
+/* Skip an event without content; false if another event comes. */
 static int skip_event(struct parser *p, yaml_event_type_t type, const char *otherwise)
 {
 	_cleanup_(event_clear) yaml_event_t event = {0};
@@ -296,14 +296,14 @@ int doc_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t 
 	int r;
 
 	if (len > max)
-		return ctx_mistake(ctx, -E2BIG,
+		return ctx_usage_error(ctx, -E2BIG,
 			"%s: it has %zu bytes, more than %zu; is it the "
 			"right file?",
 			file, len, max);
 	if (!utf8_valid(text, len))
-		return ctx_mistake(
+		return ctx_usage_error(
 			ctx, -EILSEQ, "%s: it is not UTF-8; save it as UTF-8", file);
-	/* Editors of other systems write a byte order mark; libyaml takes it for a column of the text. */
+	/* Some editors write a byte order mark, which libyaml counts as a column of the text. */
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
 		text += 3;
 		len -= 3;
@@ -327,7 +327,7 @@ static bool append(struct doc_node ***list, size_t count, struct doc_node *node)
 	return true;
 }
 
-/* The entries of @from go to the end of @into. */
+/* Append the entries of @from to @into. */
 static int join_lists(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *from)
 {
 	for (size_t i = 0; i < from->count; i++) {
@@ -378,8 +378,8 @@ int doc_merge(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *fro
 /* ---- as JSON ---- */
 
 /*
- * YAML takes some characters of JSON strings for line breaks or refuses them: they are written as
- * escapes, which both read (YAML 1.2, 5.1 and 5.4).
+ * YAML treats some characters of JSON strings as line breaks or rejects them. They are written as
+ * escapes, which both can read (YAML 1.2, 5.1 and 5.4).
  */
 static bool needs_escape(unsigned c)
 {

@@ -51,7 +51,7 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 	clear_texts(guest);
 	for (size_t i = 0; i < guest->vf_count; i++) {
 		free(guest->vfs[i].pf);
-		free(guest->vfs[i].apart_name);
+		free(guest->vfs[i].anti_affinity_name);
 		clear_identity(&guest->vfs[i]);
 	}
 	free(guest->vfs);
@@ -69,6 +69,7 @@ void guest_keep_place(struct vfctl_guest *guest)
 		clear_identity(&guest->vfs[i]);
 		guest->vfs[i].attrs = (struct vfctl_vf_attrs){.proto = VFCTL_VLAN_8021Q};
 		guest->vfs[i].mtu = 0;
+		guest->vfs[i].ipoib_mode = VFCTL_IPOIB_UNSTATED;
 	}
 }
 
@@ -111,8 +112,7 @@ static int read_uuid(struct reader *r, const struct key *key,
 		return error;
 	if (!uuid_valid(text))
 		return reader_fail(r, value, key->name, -EINVAL,
-			"'%.64s' is no UUID; write one as uuidgen prints it, or remove "
-			"the key",
+			"'%.64s' is not a UUID; write one as uuidgen prints it, or remove the key",
 			text);
 	error = read_string(r, key, value, object);
 	for (char *c = guest->uuid; error == 0 && *c; c++)
@@ -165,8 +165,7 @@ static int read_pages(struct reader *r, const struct key *key,
 	return error;
 }
 
-/* Identifiers that go into a command line of QEMU: nothing but what its own names have.
- */
+/* Identifiers for QEMU's command line: only the characters of QEMU's own names. */
 static int read_model(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
@@ -216,18 +215,18 @@ static int read_template(struct reader *r, const struct key *key,
 	return read_line(r, key, value, object);
 }
 
-static const char *const thread_words[] = {"prefer", "require", "isolate", "none", NULL};
-static const char *const page_words[] = {"auto", "1GiB", "2MiB", "none", NULL};
-static const char *const virtualization_words[] = {"kvm", "qemu", NULL};
+static const char *const thread_text[] = {"prefer", "require", "isolate", "none", NULL};
+static const char *const page_text[] = {"auto", "1GiB", "2MiB", "none", NULL};
+static const char *const virtualization_text[] = {"kvm", "qemu", NULL};
 
-static const char *const memory_affinity_words[] = {"required", "preferred", NULL};
+static const char *const memory_affinity_text[] = {"required", "preferred", NULL};
 
 enum { NAME, VCPUS, MEMORY, IOTHREADS, PMU, CPU, KERNEL, INITRD, CMDLINE, VFS, CELLS,
 	SHARED, IOTHREAD_CORES, XML };
 
 #define G(member) offsetof(struct vfctl_guest, member)
 
-/* The first rows are those that finish() asks for by name. */
+/* The first rows are those that finish() uses by name. */
 static int read_emulator_cores(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
@@ -264,7 +263,7 @@ static const struct key guest_keys[] = {
 	[XML] = {"xml", read_guest_xml, 0, 0, 0, NULL},
 	{"tuning", read_guest_tuning, 0, 0, 0, NULL},
 	{"node", read_guest_node, G(node), 0, 0, NULL},
-	{"memory_affinity", read_word, G(memory_affinity), 0, 0, memory_affinity_words},
+	{"memory_affinity", read_word, G(memory_affinity), 0, 0, memory_affinity_text},
 	{"whole_node", read_switch, G(whole_node), 0, 0, NULL},
 	{"whole_l3", read_switch, G(whole_l3), 0, 0, NULL},
 	{"max_distance", read_u32, G(max_distance), 10, 255, NULL},
@@ -272,12 +271,12 @@ static const struct key guest_keys[] = {
 	{"uuid", read_uuid, G(uuid), 0, 0, NULL},
 	{"title", read_line, G(title), 1, 1024, NULL},
 	{"description", read_string, G(description), 0, 0, NULL},
-	{"threads", read_word, G(threads), 0, 0, thread_words},
+	{"threads", read_word, G(threads), 0, 0, thread_text},
 	{"emulator_cores", read_emulator_cores, G(emulator_cores), 0,
 		VFCTL_EMULATOR_CORES_MAX, NULL},
-	{"hugepages", read_pages, 0, 0, 0, page_words},
+	{"hugepages", read_pages, 0, 0, 0, page_text},
 	{"locked", read_switch, G(locked), 0, 0, NULL},
-	{"virtualization", read_word, G(virtualization), 0, 0, virtualization_words},
+	{"virtualization", read_word, G(virtualization), 0, 0, virtualization_text},
 	{"machine", read_machine, G(machine), 1, 64, NULL},
 	{"template", read_template, G(template_name), 1, 4095, NULL},
 	{"console", read_switch, G(console), 0, 0, NULL},
@@ -298,19 +297,19 @@ static const struct shape guest_shapes[] = {
 	{.read = read_model, .kinds = SHAPE_TEXT, .pattern = "^[A-Za-z0-9._-]*$"},
 	{.read = read_guest_vfs, .each = &vf_shape, .most = VFCTL_GUEST_VFS_MAX},
 	{.read = read_guest_cells, .kinds = SHAPE_NUMBER | SHAPE_FILLED, .min = 1,
-		.max = VFCTL_CELLS_MAX, .words = auto_word, .each = &cell_shape,
+		.max = VFCTL_CELLS_MAX, .choices = auto_word, .each = &cell_shape,
 		.most = VFCTL_CELLS_MAX},
-	{.read = read_guest_shared, .kinds = SHAPE_NUMBER, .words = all_word},
+	{.read = read_guest_shared, .kinds = SHAPE_NUMBER, .choices = all_word},
 	{.read = read_guest_xml, .map = &xml_table},
 	{.read = read_guest_tuning, .kinds = SHAPE_TEXT | SHAPE_FILLED, .min = 1,
 		.max = VFCTL_PROFILE_NAME_MAX, .pattern = TUNING_NAME_PATTERN,
 		.map = &guest_tuning_table},
 	{.read = read_guest_node, .kinds = SHAPE_NUMBER, .max = VFCTL_CPU_MAX - 1,
-		.words = any_word},
+		.choices = any_word},
 	{.read = read_guest_disks, .each = &disk_shape, .most = VFCTL_GUEST_DISKS_MAX},
 	{.read = read_uuid, .kinds = SHAPE_STRING,
 		.pattern = "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"},
-	{.read = read_emulator_cores, .kinds = SHAPE_NUMBER, .words = auto_word},
+	{.read = read_emulator_cores, .kinds = SHAPE_NUMBER, .choices = auto_word},
 	{.read = read_pages, .kinds = SHAPE_WORDS},
 	{.read = read_machine, .kinds = SHAPE_STRING, .pattern = "^(q35|pc-q35-[A-Za-z0-9._-]*)$"},
 	{.read = read_template, .kinds = SHAPE_TEXT, .pattern = "^([^.]|\\.[^/]*/)"},
@@ -349,7 +348,7 @@ static int check_guest(struct reader *r, const struct doc_node *root,
 	uint64_t page = guest->page_bytes;
 	int error;
 
-	/* A list of cells says the other two as well. */
+	/* A list of cells includes the other two keys. */
 	for (size_t i = 0; i < (guest->cell_count ? 1 : ARRAY_SIZE(needed)); i++)
 		if (!seen[needed[i]])
 			return reader_fail(r, root, guest_keys[needed[i]].name, -EINVAL,
@@ -361,7 +360,7 @@ static int check_guest(struct reader *r, const struct doc_node *root,
 		return error;
 	if (guest->iothread_cores && !guest->iothreads)
 		return reader_fail(r, seen[IOTHREAD_CORES], "iothread_cores", -EINVAL,
-			"there are no I/O threads; give some (iothreads) or remove the key");
+			"the guest has no I/O threads; add iothreads:, or remove the key");
 	if (page != VFCTL_PAGES_AUTO && page != VFCTL_PAGES_BASE &&
 		guest->memory_bytes % page)
 		return reader_fail(r, seen[MEMORY], "memory", -EINVAL,
@@ -372,20 +371,19 @@ static int check_guest(struct reader *r, const struct doc_node *root,
 	if (guest->virtualization == VFCTL_VIRTUALIZATION_QEMU &&
 		str_eq(guest->cpu, "host-passthrough"))
 		return reader_fail(r, seen[CPU], "cpu", -EINVAL,
-			"host-passthrough needs KVM; with virtualization qemu take "
-			"maximum");
+			"host-passthrough needs KVM; with virtualization: qemu, write cpu: maximum");
 	for (unsigned i = INITRD; i <= CMDLINE; i++)
 		if (seen[i] && !guest->kernel)
 			return reader_fail(r, seen[i], guest_keys[i].name, -EINVAL,
-				"it needs a kernel; give that too or remove the key");
+				"it needs kernel:; add that, or remove the key");
 	if (vfctl_guest_vf_total(guest) > VFCTL_GUEST_VFS_MAX)
 		return reader_fail(r, seen[VFS], "vfs", -EINVAL,
-			"%" PRIu32 " VFs are asked; a guest has at most %d",
+			"%" PRIu32 " VFs are requested; a guest has at most %d",
 			vfctl_guest_vf_total(guest), VFCTL_GUEST_VFS_MAX);
 	return seen[XML] ? check_guest_xml(r, guest, seen[XML]) : 0;
 }
 
-/* What a guest is that says nothing. */
+/* The defaults of a guest. */
 static const struct vfctl_guest unsaid = {.emulator_cores = VFCTL_EMULATOR_AUTO,
 	.node = VFCTL_NODE_NONE, .page_bytes = VFCTL_PAGES_AUTO, .console = true, .spare_ports = 4,
 	.xml = {.expander_ports = VFCTL_EXPANDER_PORTS_DEFAULT}};
@@ -428,7 +426,7 @@ int vfctl_guest_new(struct vfctl_ctx *ctx, const char *name, uint32_t vcpus,
 	int error;
 
 	if (!vfctl_guest_name_valid(name))
-		return ctx_fail(ctx, -EINVAL, "'%.64s' is no name for a domain", name);
+		return ctx_fail(ctx, -EINVAL, "'%.64s' is not a name for a domain", name);
 	if (!vcpus || vcpus > VFCTL_VCPU_MAX)
 		return ctx_fail(ctx, -EINVAL, "%s: %" PRIu32 " vCPUs; it must be 1 to %d", name,
 			vcpus, VFCTL_VCPU_MAX);

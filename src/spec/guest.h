@@ -23,23 +23,25 @@ int read_guest_shared(struct reader *r, const struct key *key, const struct doc_
 	void *object);
 int read_vf_cell(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-/* What can only be told when the whole file was read. */
+/* Checks that need the whole file. */
 int finish_guest_cells(struct reader *r, const struct doc_node *at, struct vfctl_guest *guest);
 int finish_guest_vf_cells(struct reader *r, const struct doc_node *at,
 	struct vfctl_guest *guest);
 
-/* Their shapes, for the guest's table. */
+/* The tables of their mappings, for the guest's table. */
 extern const struct table cell_table, disk_table, vf_table, xml_table, guest_table,
 	guest_tuning_table;
 
-/* A VF that is asked for without a word more: what a guest may not do unless it is said. */
+/*
+ * The defaults of a VF without further keys: a guest has no privileges unless the file grants them.
+ */
 extern const struct vfctl_guest_vf guest_vf_unsaid;
 int read_guest_vfs(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 
 /*
- * Clear what a definition that is there has itself: texts (name and machine too), disks, and of the VFs
- * their values. What its place follows from stays.
+ * Clear what an existing definition has itself: texts (including name and machine), disks, and the
+ * values of the VFs. What determines the placement is kept.
  */
 void guest_keep_place(struct vfctl_guest *guest);
 
@@ -50,7 +52,7 @@ int read_guest_tuning(struct reader *r, const struct key *key, const struct doc_
 
 int read_guest_xml(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-/* @at: where its words are, for the messages. */
+/* @at: the position of these keys, for messages. */
 int check_guest_xml(
 	struct reader *r, const struct vfctl_guest *guest, const struct doc_node *at);
 

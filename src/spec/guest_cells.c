@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* cells: auto, a number, or a list; and what of the VFs is about cells. */
+/* cells: auto, a number, or a list; and the keys of VFs that concern cells. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -47,10 +47,10 @@ static const struct key cell_keys[] = {
 	{"node", read_node, C(node), 0, 0, NULL},
 };
 
-static const char *const node_words[] = {"any", NULL};
+static const char *const node_text[] = {"any", NULL};
 static const struct shape cell_shapes[] = {
 	{.read = read_cell_memory, .kinds = SHAPE_TEXT, .pattern = SIZE_PATTERN},
-	{.read = read_node, .kinds = SHAPE_NUMBER, .max = VFCTL_CPU_MAX - 1, .words = node_words},
+	{.read = read_node, .kinds = SHAPE_NUMBER, .max = VFCTL_CPU_MAX - 1, .choices = node_text},
 };
 static const char *const cell_required[] = {"vcpus", "memory", NULL};
 const struct table cell_table = {cell_keys, ARRAY_SIZE(cell_keys), cell_shapes,
@@ -93,14 +93,14 @@ int read_guest_cells(struct reader *r, const struct key *key, const struct doc_n
 	error = reader_text(r, key, value, &text);
 	if (error < 0 || str_eq(text, "auto"))
 		return error;
-	/* Split when all of the file is known: finish_guest_cells(). */
+	/* finish_guest_cells() splits it when the whole file is known. */
 	return read_u32(r, &number, value, &guest->cells_max);
 }
 
-/* As even as whole vCPUs and whole pages allow; the first cells get what is over. */
+/* As evenly as whole vCPUs and whole pages allow; the first cells get the remainder. */
 static int split_evenly(struct reader *r, const struct doc_node *at, struct vfctl_guest *g)
 {
-	/* With pages of any size, so that the largest still divide what each cell gets. */
+	/* For pages of any size, so that the largest size still divides the memory of each cell. */
 	uint64_t page = g->page_bytes != VFCTL_PAGES_AUTO && g->page_bytes ? g->page_bytes
 		: g->memory_bytes % (1024 * MIB) == 0 &&
 			g->memory_bytes / (1024 * MIB) >= g->cells_max ? 1024 * MIB : 2 * MIB;
@@ -133,13 +133,13 @@ static int sum_cells(struct reader *r, const struct doc_node *at, struct vfctl_g
 		memory += g->cells[k].memory_bytes;
 	}
 	if (g->vcpus && g->vcpus != vcpus)
-		return reader_fail(r, at, "cells", -EINVAL, "they have %" PRIu64 " vCPUs together, "
-			"but vcpus is %" PRIu32 "; one of the two is wrong (vcpus can be left out)",
+		return reader_fail(r, at, "cells", -EINVAL, "they have %" PRIu64 " vCPUs together, but "
+			"vcpus is %" PRIu32 "; correct one of the two (vcpus can be omitted)",
 			vcpus, g->vcpus);
 	if (g->memory_bytes && g->memory_bytes != memory)
-		return reader_fail(r, at, "cells", -EINVAL, "they have %" PRIu64 " MiB together, "
-			"but memory is %" PRIu64 " MiB; one of the two is wrong (memory can be "
-			"left out)", memory / MIB, g->memory_bytes / MIB);
+		return reader_fail(r, at, "cells", -EINVAL, "they have %" PRIu64 " MiB together, but "
+			"memory is %" PRIu64 " MiB; correct one of the two (memory can be "
+			"omitted)", memory / MIB, g->memory_bytes / MIB);
 	if (vcpus > VFCTL_VCPU_MAX)
 		return reader_fail(r, at, "cells", -EINVAL, "they have %" PRIu64 " vCPUs together; "
 			"a guest has at most %d", vcpus, VFCTL_VCPU_MAX);
@@ -185,7 +185,7 @@ int read_guest_shared(struct reader *r, const struct key *key, const struct doc_
 	return error < 0 ? error : read_u32(r, key, value, object);
 }
 
-/* ---- of the VFs ---- */
+/* ---- cells of VFs ---- */
 
 int read_vf_cell(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -218,15 +218,16 @@ int finish_guest_vf_cells(struct reader *r, const struct doc_node *at, struct vf
 
 		if ((vf->cell >= 0 && (size_t)vf->cell >= g->cell_count) ||
 			(vf->cell == VFCTL_CELL_EACH && !g->cell_count))
-			return reader_fail(r, at, "vfs", -EINVAL, "entry %zu is of %s, but the guest "
-				"has %zu given cells; say how many under cells:", i,
+			return reader_fail(r, at, "vfs", -EINVAL, "entry %zu is for %s, but the guest "
+				"has %zu cells; state them under cells:", i,
 				vf->cell < 0 ? "each cell" : "a cell with a higher number",
 				g->cell_count);
-		for (size_t k = 0; vf->apart_name && k < i && !vf->apart; k++)
-			if (g->vfs[k].apart_name && str_eq(g->vfs[k].apart_name, vf->apart_name))
-				vf->apart = g->vfs[k].apart;
-		if (vf->apart_name && !vf->apart)
-			vf->apart = next++;
+		for (size_t k = 0; vf->anti_affinity_name && k < i && !vf->anti_affinity; k++)
+			if (g->vfs[k].anti_affinity_name && str_eq(g->vfs[k].anti_affinity_name,
+				vf->anti_affinity_name))
+				vf->anti_affinity = g->vfs[k].anti_affinity;
+		if (vf->anti_affinity_name && !vf->anti_affinity)
+			vf->anti_affinity = next++;
 	}
 	return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "spec/guest.h"
 
-/* A disk while it is read: which of file and block was given is one of its keys. */
+/* A disk while it is read; exactly one of the keys file and block must be given. */
 struct disk_file {
 	struct vfctl_guest_disk disk;
 	char *file, *block;
@@ -18,9 +18,9 @@ static void clear_disk_file(struct disk_file *d)
 	free(d->block);
 }
 
-static const char *const format_words[] = {"qcow2", "raw", NULL};
-static const char *const bus_words[] = {"virtio", "sata", NULL};
-static const char *const cache_words[] = {
+static const char *const format_text[] = {"qcow2", "raw", NULL};
+static const char *const bus_text[] = {"virtio", "sata", NULL};
+static const char *const cache_text[] = {
 	"none", "writeback", "writethrough", "directsync", "unsafe", NULL};
 
 enum { DISK_FILE, DISK_BLOCK, DISK_FORMAT, DISK_READONLY };
@@ -30,10 +30,10 @@ enum { DISK_FILE, DISK_BLOCK, DISK_FORMAT, DISK_READONLY };
 static const struct key disk_keys[] = {
 	[DISK_FILE] = {"file", read_path, D(file), 0, 0, NULL},
 	[DISK_BLOCK] = {"block", read_path, D(block), 0, 0, NULL},
-	[DISK_FORMAT] = {"format", read_word, D(disk.format), 0, 0, format_words},
+	[DISK_FORMAT] = {"format", read_word, D(disk.format), 0, 0, format_text},
 	[DISK_READONLY] = {"readonly", read_switch, D(disk.readonly), 0, 0, NULL},
-	{"bus", read_word_text, D(disk.bus), 0, 0, bus_words},
-	{"cache", read_word_text, D(disk.cache), 0, 0, cache_words},
+	{"bus", read_word_text, D(disk.bus), 0, 0, bus_text},
+	{"cache", read_word_text, D(disk.cache), 0, 0, cache_text},
 };
 
 static const char *const disk_required[] = {"file|block", NULL};
@@ -44,15 +44,13 @@ static int finish_disk(struct reader *r, const struct doc_node *node, struct dis
 {
 	if (!d->file == !d->block)
 		return reader_fail(r, node, "file", -EINVAL,
-			"a disk is either a file or a block device; give one of the two "
-			"keys");
+			"a disk is either a file or a block device; write only one of the two keys");
 	d->disk.block = d->block != NULL;
 	if (!seen[DISK_FORMAT])
 		d->disk.format = d->disk.block ? VFCTL_DISK_RAW : VFCTL_DISK_QCOW2;
 	if (d->disk.readonly && d->disk.bus && str_eq(d->disk.bus, "sata"))
 		return reader_fail(r, seen[DISK_READONLY], "readonly", -EINVAL,
-			"a SATA disk cannot be read-only (libvirt refuses it); use bus "
-			"virtio");
+			"a SATA disk cannot be read-only (libvirt rejects it); use bus: virtio");
 	if (!d->disk.bus)
 		d->disk.bus = strdup("virtio");
 	if (!d->disk.cache)
@@ -88,7 +86,7 @@ int read_guest_disks(struct reader *r, const struct key *key,
 	return reader_each(r, key, value, VFCTL_GUEST_DISKS_MAX, object, read_disk);
 }
 
-/* The attribute of the same meaning; its parser's words begin with its own key. */
+/* Read the attribute of that name; its parser's message begins with its own key. */
 static int read_attr(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
@@ -112,7 +110,7 @@ static int read_pf(struct reader *r, const struct key *key, const struct doc_nod
 	return error;
 }
 
-/* Or "auto": what is said without the key. */
+/* "auto" means the same as an absent key. */
 static int read_address(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
@@ -129,7 +127,7 @@ static int read_pkey(struct reader *r, const struct key *key, const struct doc_n
 	uint16_t pkey;
 	int error = read_line(r, key, value, object);
 
-	/* A number is checked here, a name where the partitions are known. */
+	/* A number is checked here, a name later when the partitions are known. */
 	if (error == 0 && vf->identity.pkey[0] >= '0' && vf->identity.pkey[0] <= '9' &&
 		vfctl_pkey_parse(vf->identity.pkey, &pkey) < 0)
 		error = reader_fail(r, value, key->name, -EINVAL,
@@ -139,10 +137,11 @@ static int read_pkey(struct reader *r, const struct key *key, const struct doc_n
 	return error;
 }
 
-static const char *const fabric_words[] = {"any", "ethernet", "infiniband", NULL};
-static const char *const affinity_words[] = {
+static const char *const fabric_text[] = {"any", "ethernet", "infiniband", NULL};
+static const char *const ipoib_text[] = {"any", "datagram", "connected", NULL};
+static const char *const affinity_text[] = {
 	"required", "preferred", "socket", "any", NULL};
-static const char *const form_words[] = {"auto", "interface", "hostdev", NULL};
+static const char *const form_text[] = {"auto", "interface", "hostdev", NULL};
 
 enum { VF_PF, VF_MAC, VF_FABRIC, VF_GUID, VF_GUID_POOL, VF_PKEY };
 
@@ -152,28 +151,29 @@ enum { VF_PF, VF_MAC, VF_FABRIC, VF_GUID, VF_GUID_POOL, VF_PKEY };
 static const struct key vf_keys[] = {
 	[VF_PF] = {"pf", read_pf, V(pf), 1, 127, NULL},
 	[VF_MAC] = {"mac", read_address, 0, 0, 0, NULL},
-	[VF_FABRIC] = {"fabric", read_word, V(fabric), 0, 0, fabric_words},
+	[VF_FABRIC] = {"fabric", read_word, V(fabric), 0, 0, fabric_text},
 	[VF_GUID] = {"guid", read_address, 0, 0, 0, NULL},
 	[VF_GUID_POOL] = {"guid_pool", read_line, V(identity.guid_pool), 1, 32, NULL},
 	[VF_PKEY] = {"pkey", read_pkey, V(identity.pkey), 1, 64, NULL},
+	{"ipoib_mode", read_word, V(ipoib_mode), 0, 0, ipoib_text},
 	{"mac_pool", read_line, V(identity.mac_pool), 1, 32, NULL},
 	{"count", read_u32, V(count), 1, VFCTL_GUEST_VFS_MAX, NULL},
-	{"form", read_word, V(form), 0, 0, form_words},
+	{"form", read_word, V(form), 0, 0, form_text},
 	{"port", read_u32, V(port), 1, 255, NULL},
 	{"mtu", read_u32, V(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
 	{"cell", read_vf_cell, 0, 0, 0, NULL},
-	{"affinity", read_word, V(affinity), 0, 0, affinity_words},
-	{"apart", read_line, V(apart_name), 1, 32, NULL},
+	{"affinity", read_word, V(affinity), 0, 0, affinity_text},
+	{"apart", read_line, V(anti_affinity_name), 1, 32, NULL},
 };
 
-static const char *const auto_words[] = {"auto", NULL};
-static const char *const cell_words[] = {"any", "each", NULL};
+static const char *const auto_text[] = {"auto", NULL};
+static const char *const cell_text[] = {"any", "each", NULL};
 static const struct shape vf_shapes[] = {
 	{.read = read_pf, .kinds = SHAPE_TEXT, .pattern = "^[^ /.-][^ /]*$"},
-	{.read = read_address, .kinds = SHAPE_ATTR, .words = auto_words},
+	{.read = read_address, .kinds = SHAPE_ATTR, .choices = auto_text},
 	{.read = read_pkey, .kinds = SHAPE_TEXT},
 	{.read = read_vf_cell, .kinds = SHAPE_NUMBER, .max = VFCTL_CELLS_MAX - 1,
-		.words = cell_words},
+		.choices = cell_text},
 };
 static const char *const vf_required[] = {"pf|fabric", NULL};
 const struct table vf_table = {vf_keys, ARRAY_SIZE(vf_keys), vf_shapes, ARRAY_SIZE(vf_shapes),
@@ -196,12 +196,12 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 			"each VF", vf->count);
 	if (attrs->mask & VFCTL_ATTR_GUIDS && vf->identity.guid_pool)
 		return reader_fail(r, seen[VF_GUID_POOL], "guid_pool", -EINVAL,
-			"the guid is given already; keep one of the two");
+			"the GUID is stated twice; keep one of the two keys");
 	if (vf->fabric == VFCTL_VF_FABRIC_ETHERNET && (seen[VF_GUID] || seen[VF_GUID_POOL] ||
-			seen[VF_PKEY]))
+			seen[VF_PKEY] || vf->ipoib_mode))
 		return reader_fail(r, node, "fabric", -EINVAL,
-			"an Ethernet VF has no GUID and no P_Key; write fabric: infiniband, or "
-			"take the keys out");
+			"an Ethernet VF has no GUID, no P_Key and no IPoIB mode; write fabric: "
+			"infiniband, or remove these keys");
 	if (vf->pf && str_eq(vf->pf, "any")) {
 		free(vf->pf);
 		vf->pf = NULL;
@@ -214,12 +214,12 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 			vf->count);
 	if (vf->form == VFCTL_FORM_INTERFACE && !plain_vlan)
 		return reader_fail(r, node, "form", -EINVAL,
-			"libvirt's interface cannot say qos or 802.1ad; write form: "
-			"hostdev or auto");
+			"libvirt's <interface> does not support qos or 802.1ad; write form: hostdev or "
+			"auto");
 	if (vfctl_vf_attrs_check(r->ctx, attrs) < 0)
 		return ctx_prefix(r->ctx, -EINVAL, "%s:%u:%u: %.*s", node->file, node->line,
 			node->column, (int)strlen(r->path) - 1, r->path);
-	/* What a guest may not do unless its operator says so. */
+	/* A guest has no privileges unless its operator grants them. */
 	if (!(attrs->mask & VFCTL_ATTR_SPOOFCHK))
 		attrs->spoofchk = true;
 	attrs->mask |= VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* tuning: PROFILE, or a mapping of a profile and what the guest wants otherwise. */
+/* tuning: a profile, or a mapping of a profile and settings that override it. */
 #include <errno.h>
 
 #include "spec/guest.h"
 
 #define T(member) offsetof(struct vfctl_guest_tuning, member)
 
-/* @max bytes; a field of one more. */
+/* At most @max bytes; the field has one more. */
 static int read_tuning_name(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
@@ -60,7 +60,7 @@ int read_guest_tuning(struct reader *r, const struct key *key, const struct doc_
 {
 	struct vfctl_guest *guest = object;
 
-	/* Most say a profile alone. */
+	/* Most files name only a profile. */
 	return reader_short(r, key, value, &guest_tuning_table, &guest->tuning,
 		"name a profile, as in tuning: latency, or remove the key");
 }

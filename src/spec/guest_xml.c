@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* guest.yaml's xml: what the domain XML says where the placement leaves a choice. */
+/* guest.yaml's key xml: settings of the domain XML that the placement leaves open. */
 #include <errno.h>
 
 #include "base/parse.h"
 #include "spec/guest.h"
 
-static const char *const cache_words[] = {
+static const char *const cache_text[] = {
 	"auto", "passthrough", "emulate", "disable", "none", NULL};
-static const char *const ioapic_words[] = {"auto", "kvm", "qemu", NULL};
+static const char *const ioapic_text[] = {"auto", "kvm", "qemu", NULL};
 
-/* auto, or a switch as elsewhere. */
+/* auto, on or off. */
 static int read_choice(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
@@ -42,12 +42,12 @@ static const struct key xml_keys[] = {
 	CHOICE(nosharepages),
 	CHOICE(preallocate),
 	CHOICE(shared_memory),
-	{"cpu_cache", read_word, X(cpu_cache), 0, 0, cache_words},
+	{"cpu_cache", read_word, X(cpu_cache), 0, 0, cache_text},
 	CHOICE(l3),
 	CHOICE(distances),
 	CHOICE(maxphysaddr),
 	CHOICE(migratable),
-	{"ioapic", read_word, X(ioapic), 0, 0, ioapic_words},
+	{"ioapic", read_word, X(ioapic), 0, 0, ioapic_text},
 	CHOICE(hint_dedicated),
 	CHOICE(poll_control),
 	CHOICE(hidden),
@@ -62,9 +62,9 @@ static const struct key xml_keys[] = {
 	CHOICE(rng),
 };
 
-static const char *const choice_words[] = {"auto", NULL};
+static const char *const choice_text[] = {"auto", NULL};
 static const struct shape xml_shapes[] = {
-	{.read = read_choice, .kinds = SHAPE_SWITCH, .words = choice_words},
+	{.read = read_choice, .kinds = SHAPE_SWITCH, .choices = choice_text},
 };
 const struct table xml_table = {xml_keys, ARRAY_SIZE(xml_keys), xml_shapes,
 	ARRAY_SIZE(xml_shapes), .required = NULL};
@@ -77,7 +77,7 @@ int read_guest_xml(struct reader *r, const struct key *key, const struct doc_nod
 	return reader_inner(r, key, value, &xml_table, &guest->xml);
 }
 
-/* What libvirt or QEMU would refuse, or what would do nothing. */
+/* Reject what libvirt or QEMU would refuse, or what would have no effect. */
 int check_guest_xml(
 	struct reader *r, const struct vfctl_guest *guest, const struct doc_node *at)
 {
@@ -86,11 +86,11 @@ int check_guest_xml(
 	bool host = str_eq(guest->cpu, "host-passthrough");
 	const struct {
 		bool wrong;
-		const char *key, *words;
+		const char *key, *choices;
 	} rules[] = {
-		{x->realtime && !kvm, "realtime", "emulated vCPUs have no real time"},
+		{x->realtime && !kvm, "realtime", "emulated vCPUs cannot run in real time"},
 		{x->realtime && guest->shared_vcpus >= guest->vcpus, "realtime",
-			"it needs vCPUs that have their CPUs alone"},
+			"it needs vCPUs with CPUs of their own"},
 		{x->realtime_priority && !x->realtime, "realtime_priority",
 			"it needs realtime: true"},
 		{x->cpu_cache == VFCTL_CPU_CACHE_PASSTHROUGH && !host, "cpu_cache",
@@ -98,20 +98,20 @@ int check_guest_xml(
 		{x->maxphysaddr == VFCTL_CHOICE_ON && !host, "maxphysaddr",
 			"it needs cpu host-passthrough"},
 		{x->migratable != VFCTL_CHOICE_AUTO && !host, "migratable",
-			"it is a word for cpu host-passthrough only"},
+			"it is valid only with cpu: host-passthrough"},
 		{x->hint_dedicated == VFCTL_CHOICE_ON && !host, "hint_dedicated",
-			"libvirt takes it with cpu host-passthrough only"},
+			"libvirt accepts it only with cpu: host-passthrough"},
 		{x->hint_dedicated == VFCTL_CHOICE_ON && guest->shared_vcpus,
-			"hint_dedicated", "shared vCPUs do not have their CPUs alone"},
+			"hint_dedicated", "shared vCPUs have no CPUs of their own"},
 		{(x->hidden != VFCTL_CHOICE_AUTO || x->ioapic != VFCTL_IOAPIC_AUTO ||
 			 x->poll_control != VFCTL_CHOICE_AUTO) && !kvm,
 			"hidden, ioapic, poll_control", "they need virtualization kvm"},
 		{x->iommu == VFCTL_CHOICE_ON && x->ioapic == VFCTL_IOAPIC_KVM, "ioapic",
 			"interrupts can be remapped by an IOMMU only with ioapic qemu"},
 		{x->iommu == VFCTL_CHOICE_OFF && guest->vcpus > VFCTL_VCPUS_WITHOUT_IOMMU,
-			"iommu", "libvirt refuses more than 255 vCPUs without it"},
+			"iommu", "libvirt rejects more than 255 vCPUs without it"},
 		{x->balloon == VFCTL_CHOICE_ON && guest->vf_count, "balloon",
-			"pages that a VF may write cannot be given back"},
+			"memory that a VF may write cannot be returned to the host"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
@@ -122,7 +122,7 @@ int check_guest_xml(
 		key = str_format("xml.%s", rules[i].key);
 		return key ? reader_fail(r, at, key, -EINVAL, "%s; remove the key or change "
 							      "the other one",
-				     rules[i].words)
+				     rules[i].choices)
 			   : ctx_oom(r->ctx);
 	}
 	return 0;

@@ -32,6 +32,7 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 		profile_clear(&spec->profiles[i]);
 	free(spec->profiles);
 	kernel_spec_clear(&spec->kernel);
+	subnet_spec_clear(&spec->subnet);
 	etcd_spec_free(spec->etcd);
 	strv_free(spec->after_change);
 	strv_free(spec->sources);
@@ -74,7 +75,7 @@ static void clear_entry(struct entry *e)
 	free(e->name);
 }
 
-/* Without the membership bit: membership has a key of its own. */
+/* Without the membership bit, for which there is a separate key. */
 static int read_pkey(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
@@ -92,22 +93,22 @@ static int read_pkey(struct reader *r, const struct key *key, const struct doc_n
 		if (str_starts(text, "0x") && !*end && number > VFCTL_PKEY_FULL &&
 			number <= 0xffff)
 			return reader_fail(r, value, key->name, -EINVAL,
-				"'%s' has the membership bit in it; write 0x%04lx with "
-				"membership: full", text, number & (VFCTL_PKEY_FULL - 1));
+				"'%s' includes the membership bit; write 0x%04lx with membership: "
+				"full", text, number & (VFCTL_PKEY_FULL - 1));
 		return reader_fail(r, value, key->name, -EINVAL,
-			"'%.64s' is no P_Key; it must be 0x0001 to 0x7fff", text);
+			"'%.64s' is not a P_Key; it must be 0x0001 to 0x7fff", text);
 	}
 	e->pkey = pkey & (VFCTL_PKEY_FULL - 1);
 	return 0;
 }
 
-static const char *const membership_words[] = {"full", "limited", NULL};
+static const char *const membership_text[] = {"full", "limited", NULL};
 
 #define E(member) offsetof(struct entry, member)
 static const struct key partition_keys[] = {
 	{"name", read_name_text, E(name), 0, VFCTL_ID_NAME_MAX, NULL},
 	{"pkey", read_pkey, 0, 0, 0, NULL},
-	{"membership", read_word, E(membership), 0, 0, membership_words},
+	{"membership", read_word, E(membership), 0, 0, membership_text},
 	{"ipoib", read_switch, E(ipoib), 0, 0, NULL},
 };
 
@@ -122,10 +123,10 @@ static int check_partition(struct reader *r, const struct doc_node *node,
 
 		if (str_eq(p->name, e->name))
 			return reader_fail(r, node, "name", -EINVAL,
-				"there is a partition %s already", e->name);
+				"partition %s is declared already", e->name);
 		if (p->pkey == e->pkey)
 			return reader_fail(r, node, "pkey", -EINVAL,
-				"0x%04x is partition %s already", e->pkey, p->name);
+				"0x%04x already belongs to partition %s", e->pkey, p->name);
 	}
 	return 0;
 }
@@ -178,7 +179,7 @@ static int read_after_change(struct reader *r, const struct key *key,
 	if (!seen[0])
 		return reader_fail(&inner, value, "command", -EINVAL,
 			"the key is missing; write [/path/to/program, argument, ...]");
-	/* No search along a PATH: it is run as root, also from a hook. */
+	/* PATH is not searched: the command runs as root, also from a hook. */
 	if (spec->after_change[0][0] != '/')
 		return reader_fail(&inner, seen[0], "command", -EINVAL,
 			"'%.200s' is not allowed; the program must be an absolute path",
@@ -187,20 +188,20 @@ static int read_after_change(struct reader *r, const struct key *key,
 }
 
 struct file {
-	struct vfctl_host_spec spec; /* first: the rows fill it */
+	struct vfctl_host_spec spec; /* first member: the rows fill it */
 	char *host;
-	unsigned store; /* 0 host, 1 etcd */
+	unsigned store; /* 0: host, 1: etcd */
 };
 
-static const char *const store_words[] = {"host", "etcd", NULL};
+static const char *const store_text[] = {"host", "etcd", NULL};
 
 enum { HOST, STORE, ETCD, RESERVED_CPUS, SHARED_CPUS, SHARED_RATIO };
 
-static const char *const exposed_words[] = {"refuse", "allow", NULL};
+static const char *const exposed_text[] = {"refuse", "allow", NULL};
 
 static const struct key host_keys[] = {
 	[HOST] = {"host", read_name_text, offsetof(struct file, host), 0, 64, NULL},
-	[STORE] = {"store", read_word, offsetof(struct file, store), 0, 0, store_words},
+	[STORE] = {"store", read_word, offsetof(struct file, store), 0, 0, store_text},
 	[ETCD] = {"etcd", read_etcd, 0, 0, 0, NULL},
 	[RESERVED_CPUS] = {"reserved-cpus", read_host_cpus,
 		offsetof(struct file, spec.reserved_cpus), 0, 0, NULL},
@@ -219,11 +220,12 @@ static const struct key host_keys[] = {
 	{"profiles", read_profiles, 0, 0, 0, NULL},
 	{"pfs", read_pfs, 0, 0, 0, NULL},
 	{"lag", read_lags, 0, 0, 0, NULL},
+	{"subnet-manager", read_subnet, 0, 0, 0, NULL},
 	{"after-change", read_after_change, 0, 0, 0, NULL},
 	{"foreign-domains", read_foreign, 0, 0, 0, NULL},
 	{"hook", read_hook, 0, 0, 0, NULL},
-	{"vfs-without-reset", read_exposed, 0, VFCTL_EXPOSED_RESET, 0, exposed_words},
-	{"vfs-without-acs", read_exposed, 0, VFCTL_EXPOSED_ACS, 0, exposed_words},
+	{"vfs-without-reset", read_exposed, 0, VFCTL_EXPOSED_RESET, 0, exposed_text},
+	{"vfs-without-acs", read_exposed, 0, VFCTL_EXPOSED_ACS, 0, exposed_text},
 };
 
 static const struct shape partition_shapes[] = {
@@ -238,7 +240,7 @@ static const char *const command_required[] = {"command", NULL};
 static const struct table after_change_table = {after_change_keys, ARRAY_SIZE(after_change_keys),
 	NULL, 0, .required = command_required};
 
-static const char *const typical_words[] = {"default", "learned", NULL};
+static const char *const typical_text[] = {"default", "learned", NULL};
 static const struct shape typical_shape = {.map = &typical_table};
 static const struct shape pool_shape = {.map = &pool_table};
 static const struct shape partition_shape = {.map = &partition_table};
@@ -252,7 +254,7 @@ static const struct shape host_shapes[] = {
 	{.read = read_etcd, .map = &etcd_table},
 	{.read = read_host_cpus, .kinds = SHAPE_TEXT},
 	{.read = read_host_memory, .kinds = SHAPE_TEXT, .pattern = "^[0-9]+([KMGT](iB)?)?$"},
-	{.read = read_typical, .words = typical_words, .each = &typical_shape,
+	{.read = read_typical, .choices = typical_text, .each = &typical_shape,
 		.most = VFCTL_TYPICAL_MAX},
 	{.read = read_guid_pools, .each = &pool_shape, .most = POOLS_MAX},
 	{.read = read_mac_pools, .each = &pool_shape, .most = POOLS_MAX},
@@ -262,8 +264,9 @@ static const struct shape host_shapes[] = {
 	{.read = read_profiles, .each = &profile_shape, .most = 256},
 	{.read = read_pfs, .each = &pf_shape, .most = PFS_MAX},
 	{.read = read_lags, .each = &lag_shape, .most = LAGS_MAX},
+	{.read = read_subnet, .map = &subnet_table},
 	{.read = read_after_change, .map = &after_change_table},
-	{.read = read_foreign, .words = foreign_mode_words, .map = &foreign_table},
+	{.read = read_foreign, .choices = foreign_mode_text, .map = &foreign_table},
 	{.read = read_hook, .map = &hook_table},
 	{.read = read_exposed, .kinds = SHAPE_WORDS},
 };
@@ -280,11 +283,11 @@ static int check_cpus(struct reader *r, const struct vfctl_host_spec *spec,
 	vfctl_cpuset_format(&both, text, sizeof(text));
 	if (text[0])
 		return reader_fail(r, seen[SHARED_CPUS], "shared-cpus", -EINVAL,
-			"CPU %s is in reserved-cpus too; a CPU is the host's own, or guests "
-			"share it", text);
+			"CPU %s is also in reserved-cpus; a CPU is either reserved for the host or "
+			"shared by guests", text);
 	if (seen[SHARED_RATIO] && vfctl_cpuset_empty(&spec->shared_cpus))
 		return reader_fail(r, seen[SHARED_RATIO], "shared-ratio", -EINVAL,
-			"there are no CPUs to share; add shared-cpus, or remove it");
+			"it needs shared CPUs; add shared-cpus, or remove this key");
 	return 0;
 }
 
@@ -296,8 +299,7 @@ static int check_file(struct reader *r, const struct doc_node *root,
 			"etcd needs its endpoints; add etcd: with endpoints: [https://...]");
 	if (!file->store && seen[ETCD])
 		return reader_fail(r, seen[ETCD], "etcd", -EINVAL,
-			"it is not used: the store is this host's own; write store: etcd, or "
-			"remove it");
+			"it is used only with store: etcd; add that, or remove this key");
 	return check_cpus(r, &file->spec, seen);
 }
 
@@ -326,7 +328,7 @@ static int read_root(struct vfctl_ctx *ctx, const struct doc_node *root,
 	if (!spec)
 		return ctx_oom(ctx);
 	error = read_file(&r, root, &all);
-	*spec = all.spec; /* also what was read until it failed: it is freed here */
+	*spec = all.spec; /* also what was read before a failure: it is freed here */
 	free(all.host);
 	if (error == 0)
 		*ret_spec = steal(spec);
@@ -346,7 +348,7 @@ int vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl_host_f
 	size_t count, struct vfctl_host_spec **ret_spec)
 {
 	_cleanup_(doc_freep) struct doc_node *root = NULL;
-	int error = count ? 0 : ctx_fail(ctx, -EINVAL, "there is no file to read");
+	int error = count ? 0 : ctx_fail(ctx, -EINVAL, "the directory has no *.yaml file");
 
 	for (size_t i = 0; i < count && error == 0; i++) {
 		_cleanup_(doc_freep) struct doc_node *next = NULL;

@@ -19,7 +19,7 @@ int read_typical(struct reader *r, const struct key *key, const struct doc_node 
 	void *object);
 int read_host_cpus(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-/* A size, @max at most; a uint64_t. */
+/* A size, at most @max; a uint64_t. */
 int read_host_memory(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 /* host_trust.c: foreign-domains, hook, vfs-without-reset and vfs-without-acs. */
@@ -50,19 +50,24 @@ int read_hugepages(struct reader *r, const struct key *key, const struct doc_nod
 	void *object);
 int read_kernel(struct reader *r, const struct key *key, const struct doc_node *value, void *object);
 void kernel_spec_clear(struct vfctl_kernel_spec *k);
+/* host_subnet.c */
+int read_subnet(struct reader *r, const struct key *key, const struct doc_node *value, void *object);
+void subnet_spec_clear(struct vfctl_subnet_spec *s);
 
-/* What their mappings are, for the host's table. */
+/* The tables of their mappings, for the host's table. */
 extern const struct table pool_table, etcd_table, typical_table, foreign_table, hook_table,
 	pf_table, lag_table, host_table, profile_table, pf_tuning_table, page_table,
-	kernel_table;
-extern const char *const foreign_mode_words[];
+	kernel_table, subnet_table;
+extern const char *const foreign_mode_text[];
 #define POOLS_MAX 1000
 #define PFS_MAX 256
 #define LAGS_MAX 64
 #define NAME_PATTERN "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
-/* A name of ours: letters, digits, '-', '_', '.', beginning with a letter or digit;
- * @max bytes at most; a char *. */
+/*
+ * A name in vfctl's files: letters, digits, '-', '_', '.', beginning with a letter or digit; at
+ * most @max bytes; a char *.
+ */
 int read_name_text(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the host keeps for itself, and what guests share. */
+/* The resources that are reserved for the host, and the CPUs that guests share. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -67,10 +67,10 @@ static int read_typical_guest(struct reader *r, const struct doc_node *node, voi
 		return error;
 	if (!t.vcpus)
 		return reader_fail(r, node, "vcpus", -EINVAL,
-			"the key is missing; how many has such a guest?");
+			"the key is missing; state the number of vCPUs of such a guest");
 	if (t.vcpus % t.cells)
 		return reader_fail(r, node, "cells", -EINVAL,
-			"%u vCPUs are not alike in %u cells", t.vcpus, t.cells);
+			"%u vCPUs cannot be divided equally into %u cells", t.vcpus, t.cells);
 	spec->typical[spec->typical_count++] = t;
 	return 0;
 }
@@ -80,7 +80,7 @@ int read_typical(struct reader *r, const struct key *key, const struct doc_node 
 {
 	if (value->kind != DOC_SCALAR)
 		return reader_each(r, key, value, VFCTL_TYPICAL_MAX, object, read_typical_guest);
-	/* An older vfctl learned them from the guests before. */
+	/* An older vfctl derived them from former guests. */
 	if (!str_eq(value->text, "default") && !str_eq(value->text, "learned"))
 		return reader_fail(r, value, key->name, -EINVAL, "'%.64s' is not allowed; it must be "
 			"a list of guests, or default", value->text);

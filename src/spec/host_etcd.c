@@ -50,7 +50,7 @@ static int check_endpoint(struct reader *r, const struct doc_node *at, const cha
 	return 0;
 }
 
-/* Rows that make sense only together. */
+/* Check keys that must be given together. */
 static int check_pairs(struct reader *r, const struct doc_node *const *seen)
 {
 	static const unsigned pairs[][2] = {{CERT, KEY}, {KEY, CERT}, {USER, PASSWORD_FILE},
@@ -59,7 +59,7 @@ static int check_pairs(struct reader *r, const struct doc_node *const *seen)
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
 		if (seen[pairs[i][0]] && !seen[pairs[i][1]])
 			return reader_fail(r, seen[pairs[i][0]], etcd_keys[pairs[i][0]].name,
-				-EINVAL, "it needs %s too; add that, or remove this",
+				-EINVAL, "it also needs %s; add that, or remove this key",
 				etcd_keys[pairs[i][1]].name);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the host as a whole is set to: pages, settings of the kernel, limits. */
+/* Settings of the host as a whole: huge pages, kernel settings, limits. */
 #include <ctype.h>
 #include <errno.h>
 
@@ -27,10 +27,10 @@ static int read_page_size(struct reader *r, const struct key *key, const struct 
 
 	if (error < 0)
 		return error;
-	/* A power of two of 64 KiB and more: what CPUs have. */
+	/* A power of two of at least 64 KiB, as CPUs have. */
 	if (parse_size(text, &bytes) < 0 || bytes < (64 << 10) || bytes > PAGE_MAX || bytes & (bytes - 1))
 		return reader_fail(r, value, key->name, -EINVAL,
-			"'%.64s' is no size of pages; it is 2MiB or 1GiB on x86", text);
+			"'%.64s' is not a page size; on x86 it is 2MiB or 1GiB", text);
 	h->size_bytes = bytes;
 	return 0;
 }
@@ -87,7 +87,7 @@ static int read_modules(struct reader *r, const struct key *key, const struct do
 		for (const char *c = k->modules[i]; *c; c++)
 			if (!isalnum((unsigned char)*c) && *c != '_' && *c != '-')
 				return reader_fail(r, value, key->name, -EINVAL,
-					"'%.64s' is no name of a module", k->modules[i]);
+					"'%.64s' is not the name of a module", k->modules[i]);
 	return error;
 }
 
@@ -109,18 +109,20 @@ static int read_memlock(struct reader *r, const struct key *key, const struct do
 	return 0;
 }
 
-static const char *const transparent_words[] = {"always", "madvise", "never", NULL};
+static const char *const transparent_text[] = {"always", "madvise", "never", NULL};
 
-enum { NUMA, TRANSPARENT, BUSY_POLL, MODULES, MEMLOCK, GROUP };
+enum { NUMA, TRANSPARENT, BUSY_POLL, GOVERNOR, MODULES, MEMLOCK, GROUP, ALL_USERS };
 
 static const struct key kernel_keys[] = {
 	[NUMA] = {"numa-balancing", read_switch, K(numa_balancing), 0, 0, NULL},
 	[TRANSPARENT] = {"transparent-hugepages", read_word_text, K(transparent_hugepages), 0, 0,
-		transparent_words},
+		transparent_text},
 	[BUSY_POLL] = {"busy-poll-us", read_u32, K(busy_poll_us), 0, BUSY_POLL_MAX_US, NULL},
+	[GOVERNOR] = {"governor", read_name_text, K(governor), 0, VFCTL_GOVERNOR_MAX - 1, NULL},
 	[MODULES] = {"modules", read_modules, K(modules), 0, MODULES_MAX, NULL},
 	[MEMLOCK] = {"memlock", read_memlock, 0, 0, 0, NULL},
 	[GROUP] = {"memlock-group", read_name_text, K(memlock_group), 0, 31, NULL},
+	[ALL_USERS] = {"memlock-all-users", read_switch, K(memlock_all_users), 0, 0, NULL},
 };
 static const struct shape module_shape = {.kinds = SHAPE_TEXT, .pattern = "^[A-Za-z0-9_-]+$"};
 static const struct shape kernel_shapes[] = {
@@ -142,13 +144,17 @@ int read_kernel(struct reader *r, const struct key *key, const struct doc_node *
 	k->busy_poll_stated = seen[BUSY_POLL];
 	if (error == 0 && seen[GROUP] && !seen[MEMLOCK])
 		error = reader_fail(&inner, seen[GROUP], "memlock-group", -EINVAL,
-			"how much its members may lock is not said; add memlock:");
+			"the limit of its members is missing; add memlock:");
+	if (error == 0 && seen[ALL_USERS] && !seen[MEMLOCK])
+		error = reader_fail(&inner, seen[ALL_USERS], "memlock-all-users", -EINVAL,
+			"the limit is missing; add memlock:");
 	return error;
 }
 
 void kernel_spec_clear(struct vfctl_kernel_spec *k)
 {
 	free(k->transparent_hugepages);
+	free(k->governor);
 	strv_free(k->modules);
 	free(k->memlock_group);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ports of a card that shall be one for their VFs. */
+/* Ports of a card that its VFs use as one port (VF-LAG). */
 #include <errno.h>
 
 #include "spec/host.h"
@@ -14,12 +14,12 @@ void lag_spec_clear(struct vfctl_lag_spec *lag)
 
 #define L(member) offsetof(struct vfctl_lag_spec, member)
 
-/* Those of which the drivers make a VF-LAG (mlx5: lag/lag.c; ice takes the first alone). */
-static const char *const mode_words[] = {"active-backup", "balance-xor", "802.3ad", NULL};
+/* The modes for which drivers support VF-LAG (mlx5: lag/lag.c; ice supports only the first one). */
+static const char *const mode_text[] = {"active-backup", "balance-xor", "802.3ad", NULL};
 
 static const struct key lag_keys[] = {
 	{"bond", read_name_text, L(bond), 1, 15, NULL},
-	{"mode", read_word_text, L(mode), 0, 0, mode_words},
+	{"mode", read_word_text, L(mode), 0, 0, mode_text},
 	{"pfs", read_lines, L(pfs), 0, 2, NULL},
 };
 static const struct shape lag_shapes[] = {
@@ -29,7 +29,7 @@ static const char *const lag_required[] = {"bond", "mode", "pfs", NULL};
 const struct table lag_table = {lag_keys, ARRAY_SIZE(lag_keys), lag_shapes, ARRAY_SIZE(lag_shapes),
 	.required = lag_required};
 
-/* A port is of one bond. */
+/* A port may be in only one bond. */
 static int check_twice(struct reader *r, const struct vfctl_host_spec *spec,
 	const struct vfctl_lag_spec *lag, const struct doc_node *const *seen)
 {
@@ -40,8 +40,9 @@ static int check_twice(struct reader *r, const struct vfctl_host_spec *spec,
 			error = reader_fail(r, seen[0], "bond", -EEXIST, "the bond is declared twice");
 		for (size_t i = 0; error == 0 && i < 4; i++)
 			if (str_eq(other->pfs[i / 2], lag->pfs[i % 2]))
-				error = reader_fail(r, seen[2]->items[i % 2], "pfs", -EEXIST, "%s is in "
-					"the bond %s as well; a PF is a port of one", lag->pfs[i % 2],
+				error = reader_fail(r, seen[2]->items[i % 2], "pfs", -EEXIST, "%s is "
+					"also in bond %s; a PF can be a port of only one "
+					"bond", lag->pfs[i % 2],
 					other->bond);
 	}
 	return error;

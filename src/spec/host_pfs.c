@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The PFs that this host declares: what each is known by, and what it shall be. */
+/* The PFs that this host declares: what identifies each, and its settings. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #define RANGES_MAX 4096
 #define VFS_MAX UINT16_MAX
-#define NAME_MAX_BYTES 127 /* of an alternative name: ALTIFNAMSIZ */
+#define NAME_MAX_BYTES 127 /* length of an alternative name: ALTIFNAMSIZ */
 
 void pf_spec_clear(struct vfctl_pf_spec *pf)
 {
@@ -28,7 +28,7 @@ void pf_spec_clear(struct vfctl_pf_spec *pf)
 
 #define P(member) offsetof(struct vfctl_pf_spec, member)
 
-/* ---- what it is known by ---- */
+/* ---- what identifies it ---- */
 
 static int read_vendor_device(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
@@ -71,13 +71,13 @@ static const struct table match_table = {match_keys, ARRAY_SIZE(match_keys), mat
 static int read_match(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	/* Most PFs are known by one name. */
+	/* Most entries identify the PF by one name. */
 	return reader_short(r, key, value, &match_table, object, "name the PF, as in match: ens1");
 }
 
 /* ---- its VFs ---- */
 
-/* The key of the attribute in the one spelling of vfctl_vf_attrs_parse(). */
+/* The key of the attribute in the spelling of vfctl_vf_attrs_parse(). */
 static int read_vf_attr(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
@@ -124,8 +124,8 @@ static int check_range(struct reader *r, const struct doc_node *at, const char *
 	for (size_t i = 0; i < pf->range_count; i++)
 		if (range->first <= pf->ranges[i].last && range->last >= pf->ranges[i].first)
 			return reader_fail(r, at, text, -EINVAL,
-				"VF %" PRIu32 " is in %" PRIu32 "-%" PRIu32 " already; each VF has "
-				"one entry", range->first > pf->ranges[i].first ? range->first
+				"VF %" PRIu32 " is already in %" PRIu32 "-%" PRIu32 "; each VF has one "
+				"entry", range->first > pf->ranges[i].first ? range->first
 				: pf->ranges[i].first, pf->ranges[i].first, pf->ranges[i].last);
 	return 0;
 }
@@ -143,7 +143,7 @@ static int read_range(struct reader *r, const struct doc_node *at, const struct 
 		return ctx_oom(r->ctx);
 	if (!read_indexes(at->text, &range))
 		return reader_fail(r, at, at->text, -EINVAL,
-			"it is no VF; write an index such as 0, or a range such as 0-3");
+			"it is not a VF; write an index such as 0, or a range such as 0-3");
 	error = reader_table(&inner, value, &range_table, &range, NULL);
 	if (error == 0)
 		error = check_range(r, at, at->text, pf, &range);
@@ -184,11 +184,11 @@ static int read_ranges(struct reader *r, const struct key *key, const struct doc
 
 /* ---- one PF ---- */
 
-/* Which of the key's words it is: for values of which the first is "not stated". */
+/* The index of the word among those of the key, for values whose first word means "not stated". */
 static int read_which(struct reader *r, const struct key *key, const struct doc_node *value,
 	unsigned *ret_index)
 {
-	const struct key into = {key->name, read_word, 0, 0, 0, key->words};
+	const struct key into = {key->name, read_word, 0, 0, 0, key->choices};
 
 	return read_word(r, &into, value, ret_index);
 }
@@ -205,7 +205,7 @@ static int read_link(struct reader *r, const struct key *key, const struct doc_n
 	return error;
 }
 
-static const char *const eswitch_words[] = {"legacy", "switchdev", NULL};
+static const char *const eswitch_text[] = {"legacy", "switchdev", NULL};
 
 static int read_eswitch(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -233,12 +233,12 @@ static int read_representors(struct reader *r, const struct key *key, const stru
 	int error = reader_inner(r, key, value, &representors_table, pf);
 
 	if (error == 0 && !pf->bridge)
-		error = reader_fail(r, value, key->name, -EINVAL, "it says nothing; name the bridge, as in "
+		error = reader_fail(r, value, key->name, -EINVAL, "it is empty; name the bridge, as in "
 			"representors: {bridge: br0}");
 	return error;
 }
 
-/* "off" for one that is left alone. */
+/* "off" means that vfctl does not change the PF. */
 static int read_managed(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
@@ -251,7 +251,7 @@ static int read_managed(struct reader *r, const struct key *key, const struct do
 	return error;
 }
 
-/* One that is not stated is left alone. */
+/* If it is not stated, it is not changed. */
 static int read_rdma_adaptive(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
@@ -264,31 +264,31 @@ static int read_rdma_adaptive(struct reader *r, const struct key *key, const str
 
 enum { MATCH, MANAGED, COUNT, DRIVER, KEEP, GUID_POOL, PKEY, RANGES, ESWITCH, REPRESENTORS };
 
-static const char *const driver_words[] = {
+static const char *const driver_text[] = {
 	[VFCTL_VF_DRIVER_VFIO] = "vfio-pci",
 	[VFCTL_VF_DRIVER_HOST] = "host",
 	[VFCTL_VF_DRIVER_NONE] = "none",
 	NULL,
 };
 
-static const char *const ipoib_words[] = {"datagram", "connected", NULL};
-static const char *const link_words[] = {"up", "down", NULL};
+static const char *const ipoib_text[] = {"datagram", "connected", NULL};
+static const char *const link_text[] = {"up", "down", NULL};
 
 static const struct key pf_keys[] = {
 	[MATCH] = {"match", read_match, 0, 0, 0, NULL},
 	[MANAGED] = {"managed", read_managed, 0, 0, 0, NULL},
 	[COUNT] = {"count", read_u32, P(count), 0, VFS_MAX, NULL},
-	[DRIVER] = {"driver", read_word, P(vf_driver), 0, 0, driver_words},
+	[DRIVER] = {"driver", read_word, P(vf_driver), 0, 0, driver_text},
 	[KEEP] = {"keep-identities", read_switch, P(keep_identities), 0, 0, NULL},
 	[GUID_POOL] = {"guid-pool", read_line, P(guid_pool), 1, VFCTL_ID_NAME_MAX, NULL},
 	[PKEY] = {"pkey", read_line, P(pkey), 1, 64, NULL},
 	[RANGES] = {"vfs", read_ranges, 0, 0, 0, NULL},
-	[ESWITCH] = {"eswitch", read_eswitch, 0, 0, 0, eswitch_words},
+	[ESWITCH] = {"eswitch", read_eswitch, 0, 0, 0, eswitch_text},
 	[REPRESENTORS] = {"representors", read_representors, 0, 0, 0, NULL},
 	{"mtu", read_u32, P(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
-	{"ipoib-mode", read_word_text, P(ipoib_mode), 0, 0, ipoib_words},
+	{"ipoib-mode", read_word_text, P(ipoib_mode), 0, 0, ipoib_text},
 	{"rdma-adaptive-moderation", read_rdma_adaptive, 0, 0, 0, NULL},
-	{"link", read_link, 0, 0, 0, link_words},
+	{"link", read_link, 0, 0, 0, link_text},
 	{"tuning", read_pf_tuning, P(tuning), 0, 0, NULL},
 };
 
@@ -313,8 +313,7 @@ static int check_unmanaged(struct reader *r, const struct doc_node *const *seen)
 	for (size_t i = COUNT; i < ARRAY_SIZE(pf_keys); i++)
 		if (seen[i])
 			return reader_fail(r, seen[i], pf_keys[i].name, -EINVAL,
-				"the PF is not managed, so nothing is done about it; take the key "
-				"out, or managed: off");
+				"the PF is not managed; remove this key, or managed: off");
 	return 0;
 }
 
@@ -325,25 +324,25 @@ static int check_pf(struct reader *r, const struct doc_node *node, const struct 
 
 	if (!seen[MATCH])
 		return reader_fail(r, node, "match", -EINVAL,
-			"the key is missing; say which PF is meant, as in match: ens1");
+			"the key is missing; name the PF, as in match: ens1");
 	if (pf->unmanaged)
 		return check_unmanaged(r, seen);
 	for (size_t i = DRIVER; i <= RANGES && !pf->count; i++)
 		if (seen[i])
 			return reader_fail(r, seen[i], pf_keys[i].name, -EINVAL, pf->counted
-				? "there are no VFs: count is 0"
-				: "how many VFs there are is not said; add count:");
+				? "the PF has no VFs: count is 0"
+				: "the number of VFs is missing; add count:");
 	if (last && last->last >= pf->count)
 		return reader_fail(r, seen[RANGES], "vfs", -EINVAL,
-			"there is no VF %" PRIu32 ": count is %" PRIu32 ", so the last is %" PRIu32,
+			"VF %" PRIu32 " does not exist: count is %" PRIu32 ", so the last VF is %" PRIu32,
 			last->last, pf->count, pf->count - 1);
 	if (seen[REPRESENTORS] && pf->eswitch != VFCTL_ESWITCH_SWITCHDEV)
 		return reader_fail(r, seen[REPRESENTORS], "representors", -EINVAL,
-			"VFs have representors in switchdev mode alone; add eswitch: switchdev");
+			"VFs have representors only in switchdev mode; add eswitch: switchdev");
 	if (pf->keep_identities && (seen[GUID_POOL] || seen[PKEY]))
 		return reader_fail(r, seen[KEEP], "keep-identities", -EINVAL,
-			"the VFs keep what their driver chose, and guid-pool and pkey would "
-			"change it; take one of them out");
+			"keep-identities keeps the values that the driver chose, but guid-pool and pkey "
+			"change them; remove one of them");
 	return 0;
 }
 
@@ -352,7 +351,7 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? str_eq(a, b) : a == b;
 }
 
-/* The same words; what else may mean the same PF only the host can tell. */
+/* The same words; only the host can tell whether other words match the same PF. */
 static bool same_match(const struct vfctl_pf_spec *a, const struct vfctl_pf_spec *b)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(a->names); i++)
@@ -373,7 +372,7 @@ static bool share_identity(const struct vfctl_vf_attrs *a, const struct vfctl_vf
 
 #define PLACE_TEXT 300
 
-/* Where the entry of @pf is: in the file of @at a line will do. */
+/* The place of @pf's entry: if it is in the file of @at, only its line. */
 static const char *place_of(const struct vfctl_pf_spec *pf, const struct doc_node *at,
 	char text[PLACE_TEXT])
 {
@@ -384,7 +383,7 @@ static const char *place_of(const struct vfctl_pf_spec *pf, const struct doc_nod
 	return text;
 }
 
-/* A MAC or GUID is one VF's. */
+/* A MAC or GUID may belong to only one VF. */
 static int check_identities(struct reader *r, const struct doc_node *at,
 	const struct vfctl_host_spec *spec, const struct vfctl_pf_spec *pf)
 {
@@ -395,8 +394,8 @@ static int check_identities(struct reader *r, const struct doc_node *at,
 			for (size_t k = 0; k < (other == pf ? i : other->range_count); k++)
 				if (share_identity(&pf->ranges[i].attrs, &other->ranges[k].attrs))
 					return reader_fail(r, at, "vfs", -EINVAL,
-						"VF %" PRIu32 " has the address of VF %" PRIu32
-						" of the PF in %s; give one of them another",
+						"VF %" PRIu32 " has the same address as VF %" PRIu32 " "
+						"of the PF in %s; change one of them",
 						pf->ranges[i].first, other->ranges[k].first,
 						place_of(other, at, where));
 	return 0;

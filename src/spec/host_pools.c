@@ -12,7 +12,7 @@
 struct entry {
 	enum vfctl_id_kind kind;
 	char *name, *pf;
-	unsigned strategy, derive; /* derive: 0 none, else enum vfctl_id_source */
+	unsigned strategy, derive; /* derive: 0: none, else enum vfctl_id_source */
 	uint32_t rest_s;
 	struct idranges ranges;
 };
@@ -36,7 +36,7 @@ static const char *example(enum vfctl_id_kind kind)
 		: "02:00:00:00:00:01..02:00:00:00:ff:ff";
 }
 
-/* Blanks around it do not count. NULL and the value, or why it is none. */
+/* Spaces around it are ignored. NULL and the value, or the reason why it is not valid. */
 static const char *read_value(enum vfctl_id_kind kind, const char *text, size_t len,
 	uint64_t *ret)
 {
@@ -55,7 +55,7 @@ static const char *read_value(enum vfctl_id_kind kind, const char *text, size_t 
 	if (kind == VFCTL_ID_GUID)
 		return vfctl_guid_parse(word, ret) < 0 ? vfctl_guid_parse_fault(word) : NULL;
 	if (vfctl_mac_parse(word, &mac) < 0)
-		return "is no MAC; write 6 bytes in hex as 02:00:00:00:00:01";
+		return "is not a MAC; write 6 bytes in hex as 02:00:00:00:00:01";
 	*ret = 0;
 	for (size_t i = 0; i < sizeof(mac.byte); i++)
 		*ret = *ret << 8 | mac.byte[i];
@@ -139,8 +139,8 @@ static int read_range(struct reader *r, const struct doc_node *node, void *objec
 	dots = strstr(text, "..");
 	if (!dots)
 		return doc_fail(r->ctx, node, -EINVAL,
-			"%.*s: '%.64s' is no range; write FIRST..LAST, as %s, or single "
-			"values under values:", (int)strlen(r->path) - 1, r->path, text,
+			"%.*s: '%.64s' is not a range; write FIRST..LAST, such as %s, or single values "
+			"under values:", (int)strlen(r->path) - 1, r->path, text,
 			example(e->kind));
 	error = read_end(r, node, e->kind, text, (size_t)(dots - text), &first);
 	if (error == 0)
@@ -173,8 +173,8 @@ static int read_values(struct reader *r, const struct key *key,
 	return reader_each(r, key, value, RANGES_MAX, object, read_single);
 }
 
-static const char *const strategy_words[] = {"lowest", "hash", NULL};
-static const char *const derive_words[] = {"none", "host", "mac", NULL};
+static const char *const strategy_text[] = {"lowest", "hash", NULL};
+static const char *const derive_text[] = {"none", "host", "mac", NULL};
 
 enum { NAME, RANGES, VALUES, DERIVE, PF, STRATEGY };
 
@@ -183,9 +183,9 @@ static const struct key pool_keys[] = {
 	[NAME] = {"name", read_name_text, E(name), 0, VFCTL_ID_NAME_MAX, NULL},
 	[RANGES] = {"ranges", read_ranges, 0, 0, 0, NULL},
 	[VALUES] = {"values", read_values, 0, 0, 0, NULL},
-	[DERIVE] = {"derive", read_word, E(derive), 0, 0, derive_words},
+	[DERIVE] = {"derive", read_word, E(derive), 0, 0, derive_text},
 	[PF] = {"pf", read_line, E(pf), 1, 64, NULL},
-	[STRATEGY] = {"strategy", read_word, E(strategy), 0, 0, strategy_words},
+	[STRATEGY] = {"strategy", read_word, E(strategy), 0, 0, strategy_text},
 	{"rest", read_seconds, E(rest_s), 0, REST_MAX_S, NULL},
 };
 
@@ -209,17 +209,17 @@ static int check_derive(struct reader *r, const struct doc_node *node,
 {
 	if (e->kind != VFCTL_ID_GUID)
 		return reader_fail(r, seen[DERIVE], "derive", -EINVAL,
-			"only GUIDs derive from something else; give the pool ranges");
+			"only pools of GUIDs can derive values; give the pool ranges");
 	for (unsigned i = RANGES; i <= VALUES; i++)
 		if (seen[i])
 			return reader_fail(r, seen[i], pool_keys[i].name, -EINVAL,
-				"the pool derives its values; remove this, or derive");
+				"the pool derives its values; remove this key, or derive");
 	if (e->derive == VFCTL_ID_SOURCE_HOST && !e->pf)
 		return reader_fail(r, node, "pf", -EINVAL,
 			"the key is missing; name the PF whose GUID the values derive from");
 	if (e->derive == VFCTL_ID_SOURCE_MAC && seen[STRATEGY])
 		return reader_fail(r, seen[STRATEGY], "strategy", -EINVAL,
-			"the MAC says which value; remove the key");
+			"the MAC determines the value; remove the key");
 	return 0;
 }
 
@@ -234,7 +234,7 @@ static int check_entry(struct reader *r, const struct doc_node *node, struct ent
 			"the key is missing; every pool has a name");
 	if (e->derive != VFCTL_ID_SOURCE_HOST && e->pf)
 		return reader_fail(r, seen[PF], "pf", -EINVAL,
-			"it goes with derive: host; remove one or add the other");
+			"it needs derive: host; add that, or remove this key");
 	if (e->derive)
 		return check_derive(r, node, e, seen);
 	if (!e->ranges.count)
@@ -248,7 +248,7 @@ static int check_entry(struct reader *r, const struct doc_node *node, struct ent
 	return 0;
 }
 
-/* No value may go out from two pools. */
+/* No value may be in two pools. */
 static int check_others(struct reader *r, const struct doc_node *node,
 	const struct vfctl_host_spec *spec, const struct entry *e)
 {
@@ -260,8 +260,8 @@ static int check_others(struct reader *r, const struct doc_node *node,
 
 		if (str_eq(p->name, e->name))
 			return reader_fail(r, node, "name", -EINVAL,
-				"there is a pool %s already; names of pools differ, those of "
-				"GUIDs and of MACs too", e->name);
+				"pool %s is declared already; pools of GUIDs and MACs all need "
+				"different names", e->name);
 		if (p->kind == e->kind && idranges_share(p->ranges, p->range_count,
 				e->ranges.v, e->ranges.count, &value))
 			return doc_fail(r->ctx, node, -EINVAL,

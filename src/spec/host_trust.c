@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the hook may wait for, and what domains that vfctl did not define may ask for. */
+/* The time limit of the hook, and what foreign domains may request. */
 #include <errno.h>
 
 #include "spec/host.h"
@@ -11,14 +11,14 @@
 
 #define F(member) offsetof(struct vfctl_foreign_spec, member)
 
-const char *const foreign_mode_words[] = {
+const char *const foreign_mode_text[] = {
 	[VFCTL_FOREIGN_LEASES_ONLY] = "leases-only",
 	[VFCTL_FOREIGN_REFUSE] = "refuse",
 	[VFCTL_FOREIGN_FREE_VFS] = "free-vfs",
 	NULL,
 };
 
-/* "100-199,300": VLAN tags. 0, no tag, may always be asked for. */
+/* "100-199,300": VLAN tags. 0, no tag, may always be requested. */
 static int read_vlans(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
@@ -44,16 +44,15 @@ static int check_foreign(struct reader *r, const struct doc_node *node,
 	for (size_t i = 1; i < count && f->mode != VFCTL_FOREIGN_FREE_VFS; i++)
 		if (seen[i])
 			return reader_fail(r, seen[i], "allow", -EINVAL,
-				"limits are for allow: free-vfs; write that, or remove them");
+				"limits need allow: free-vfs; add that, or remove the limits");
 	if (f->mode == VFCTL_FOREIGN_FREE_VFS && !f->pfs)
 		return reader_fail(r, node, "pfs", -EINVAL,
-			"the key is missing; name the PFs whose free VFs may be taken: "
-			"pfs: [ens1]");
+			"the key is missing; name the PFs whose free VFs domains may use: pfs: [ens1]");
 	return 0;
 }
 
 static const struct key foreign_keys[] = {
-	{"allow", read_word, F(mode), 0, 0, foreign_mode_words},
+	{"allow", read_word, F(mode), 0, 0, foreign_mode_text},
 	{"pfs", read_lines, F(pfs), 0, FOREIGN_PFS_MAX, NULL},
 	{"vlans", read_vlans, F(vlans), 0, 0, NULL},
 	{"max-rate", read_u32, F(max_rate_mbps), 1, UINT32_MAX, NULL},
@@ -76,9 +75,9 @@ int read_foreign(struct reader *r, const struct key *key, const struct doc_node 
 	const struct doc_node *none[ARRAY_SIZE(foreign_keys)] = {0};
 	int error;
 
-	/* "foreign-domains: refuse" says it all. */
+	/* "foreign-domains: refuse" needs no further keys. */
 	if (value->kind == DOC_SCALAR) {
-		const struct key word = {key->name, read_word, F(mode), 0, 0, foreign_mode_words};
+		const struct key word = {key->name, read_word, F(mode), 0, 0, foreign_mode_text};
 
 		error = read_word(r, &word, value, f);
 		return error < 0 ? error : check_foreign(r, value, f, none, ARRAY_SIZE(foreign_keys));
@@ -92,7 +91,7 @@ int read_exposed(struct reader *r, const struct key *key, const struct doc_node 
 	void *object)
 {
 	unsigned *allowed = &((struct vfctl_host_spec *)object)->vfs_allowed;
-	const struct key word = {key->name, read_word, 0, 0, 0, key->words};
+	const struct key word = {key->name, read_word, 0, 0, 0, key->choices};
 	unsigned chosen = 0;
 	int error = read_word(r, &word, value, &chosen);
 
@@ -106,11 +105,11 @@ struct hook_keys {
 	unsigned leased_vfs;
 };
 
-static const char *const leased_words[] = {"refuse", "warn", NULL};
+static const char *const leased_text[] = {"refuse", "warn", NULL};
 static const struct key hook_rows[] = {
 	{"timeout", read_milliseconds, offsetof(struct hook_keys, timeout_ms), HOOK_TIMEOUT_MIN_MS,
 		HOOK_TIMEOUT_MAX_MS, NULL},
-	{"leased-vfs", read_word, offsetof(struct hook_keys, leased_vfs), 0, 0, leased_words},
+	{"leased-vfs", read_word, offsetof(struct hook_keys, leased_vfs), 0, 0, leased_text},
 };
 const struct table hook_table = {hook_rows, ARRAY_SIZE(hook_rows), NULL, 0, .required = NULL};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Profiles of this host's own, and what a PF shall be tuned to. */
+/* Profiles of this host, and the tuning of its PFs. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #define DESCRIPTION_MAX 200
 #define GOVERNOR_MAX 31
 
-/* ---- settings of interrupt moderation, each a key of its own ---- */
+/* ---- settings of interrupt moderation, each with its own key ---- */
 
 static int read_coalesce(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -31,7 +31,7 @@ static int read_coalesce(struct reader *r, const struct key *key, const struct d
 	return 0;
 }
 
-/* Switches have a reader of their own, for what a schema says of them. */
+/* Switches have their own reader, because a schema describes them differently. */
 static int read_coalesce_switch(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
@@ -116,11 +116,11 @@ static int read_profile(struct reader *r, const struct doc_node *node, void *obj
 	error = reader_map(r, node, profile_keys, ARRAY_SIZE(profile_keys), p, seen);
 	if (error == 0 && !seen[0])
 		return reader_fail(r, node, "name", -EINVAL,
-			"the key is missing; by it a PF or a guest asks for the profile");
+			"the key is missing; PFs and guests refer to the profile by its name");
 	for (size_t i = 0; error == 0 && i + 1 < spec->profile_count; i++)
 		if (str_eq(spec->profiles[i].name, p->name))
 			return reader_fail(r, seen[0], "name", -EEXIST,
-				"there are two profiles '%s'; give one of them another name", p->name);
+				"two profiles have the name '%s'; rename one of them", p->name);
 	return error;
 }
 
@@ -156,11 +156,13 @@ int vfctl_profile_need(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec
 		buf_printf(&names, "%s%s", i ? ", " : "", vfctl_profile_at(i)->name);
 	for (size_t i = 0; spec && i < spec->profile_count; i++)
 		buf_printf(&names, ", %s", spec->profiles[i].name);
-	return ctx_mistake(ctx, -ENOENT, "there is no profile '%.64s' of tuning; there are %s, and host.yaml "
-		"can add its own (profiles:)", name, names.data ? names.data : "");
+	return ctx_usage_error(ctx, -ENOENT,
+		"profile '%.64s' not found; the profiles are %s, and host.yaml can add others "
+					     "(profiles:)",
+		name, names.data ? names.data : "");
 }
 
-/* ---- a PF's ---- */
+/* ---- tuning of a PF ---- */
 
 #define T(member) offsetof(struct vfctl_pf_tuning, member)
 
@@ -174,7 +176,7 @@ const struct table pf_tuning_table = {tuning_keys, ARRAY_SIZE(tuning_keys), coal
 int read_pf_tuning(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	/* Most say a profile alone. */
+	/* Most files name only a profile. */
 	return reader_short(r, key, value, &pf_tuning_table, (char *)object + key->offset,
 		"name a profile, as in tuning: latency, or settings");
 }

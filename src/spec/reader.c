@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/parse.h"
+#include "core/nearest.h"
 
 #define AT(type) ((type *)((char *)object + key->offset))
 #define STRING_MAX 65536
@@ -15,44 +16,13 @@
 int reader_fail(struct reader *r, const struct doc_node *at, const char *key, int error,
 	const char *fmt, ...)
 {
-	_free_ char *words = NULL;
+	_free_ char *choices = NULL;
 	va_list args;
 
 	va_start(args, fmt);
-	words = str_vformat(fmt, args);
+	choices = str_vformat(fmt, args);
 	va_end(args);
-	return words ? doc_fail(r->ctx, at, error, "%s%s: %s", r->path, key, words) : ctx_oom(r->ctx);
-}
-
-static size_t least(size_t a, size_t b, size_t c)
-{
-	size_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* Levenshtein's distance; texts of 32 bytes or more are as far as can be. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[33], n = strlen(b);
-
-	if (strlen(a) > 32 || n > 32)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t corner = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < n; j++) {
-			size_t above = row[j + 1];
-
-			row[j + 1] =
-				least(above + 1, row[j] + 1, corner + (a[i] != b[j]));
-			corner = above;
-		}
-	}
-	return row[n];
+	return choices ? doc_fail(r->ctx, at, error, "%s%s: %s", r->path, key, choices) : ctx_oom(r->ctx);
 }
 
 int read_table_attr(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -73,31 +43,24 @@ bool table_key(const struct table *table, size_t index, struct key *ret)
 	for (size_t i = 0; (info = vfctl_vf_attr_info(i)); i++)
 		if (info->bit & table->attr_bits && !skip--) {
 			*ret = (struct key){.name = info->file[table->attr_file], .read = read_table_attr,
-				.offset = table->attrs, .words = &info->key};
+				.offset = table->attrs, .choices = &info->key};
 			return true;
 		}
 	return false;
 }
 
-/* The key most like what was written; NULL: none is alike. */
+/* The valid key that is nearest to a mistyped one; NULL if none is near. */
 static const char *nearest(const char *name, const struct table *table)
 {
-	size_t best_distance = strlen(name) / 3 + 2;
-	const char *best = NULL;
+	struct nearest search = nearest_to(name);
 	struct key key;
 
-	for (size_t i = 0; table_key(table, i, &key); i++) {
-		size_t d = distance(name, key.name);
-
-		if (d < best_distance) {
-			best_distance = d;
-			best = key.name;
-		}
-	}
-	return best;
+	for (size_t i = 0; table_key(table, i, &key); i++)
+		nearest_offer(&search, key.name);
+	return search.best;
 }
 
-/* A VF attribute as ip link or sysfs call it; our key may end with a unit. */
+/* A VF attribute under the name of ip link or sysfs; vfctl's key may end with a unit. */
 static const char *called_otherwise(const char *name, const struct table *table)
 {
 	const char *ours = vfctl_vf_attr_name(name);
@@ -148,7 +111,7 @@ static bool find_key(const struct table *table, const char *name, struct key *re
 	return false;
 }
 
-/* "lag[0].", as keys in it are named, is without the point here. */
+/* Paths of keys end with a point, as in "lag[0]."; it is left out here. */
 static int fail_no_map(const struct reader *r, const struct doc_node *node, const char *first)
 {
 	size_t len = strlen(r->path);
@@ -213,7 +176,7 @@ int reader_short(struct reader *r, const struct key *key, const struct doc_node 
 	if (value->kind == DOC_SCALAR)
 		return first.read(r, &first, value, object);
 	if (value->kind == DOC_MAP && !value->count)
-		return reader_fail(r, value, key->name, -EINVAL, "it says nothing; %s", hint);
+		return reader_fail(r, value, key->name, -EINVAL, "it is empty; %s", hint);
 	return reader_inner(r, key, value, table, object);
 }
 
@@ -225,7 +188,7 @@ int reader_attr(struct reader *r, const struct key *key, const struct doc_node *
 
 	if (error < 0)
 		return error;
-	error = vfctl_vf_attrs_parse(r->ctx, key->words ? key->words[0] : key->name, text, io);
+	error = vfctl_vf_attrs_parse(r->ctx, key->choices ? key->choices[0] : key->name, text, io);
 	return error < 0 ? ctx_prefix(r->ctx, error == -ERANGE ? -EINVAL : error, "%s:%u:%u: %s%s",
 		value->file, value->line, value->column, r->path, key->name) : 0;
 }
@@ -239,7 +202,7 @@ int reader_each(struct reader *r, const struct key *key, const struct doc_node *
 			"must be a list; begin each entry with '- '");
 	if (list->count > max)
 		return reader_fail(r, list, key->name, -EINVAL,
-			"%zu entries, more than %zu; remove some", list->count, max);
+			"it has %zu entries; at most %zu are allowed", list->count, max);
 	for (size_t i = 0; i < list->count; i++) {
 		_free_ char *path = str_format("%s%s[%zu].", r->path, key->name, i);
 		struct reader inner = {.ctx = r->ctx, .path = path};
@@ -270,7 +233,7 @@ int reader_text(struct reader *r, const struct key *key, const struct doc_node *
 			value->kind == DOC_LIST ? "list" : "mapping");
 	if (is_null(value))
 		return reader_fail(r, value, key->name, -EINVAL,
-			"has no value; write one or remove the key");
+			"has no value; add one, or remove the key");
 	*ret = value->text;
 	return 0;
 }
@@ -316,16 +279,16 @@ static int find_word(struct reader *r, const struct key *key,
 
 	if (error < 0)
 		return error;
-	for (unsigned i = 0; key->words[i]; i++) {
-		if (str_eq(key->words[i], text)) {
+	for (unsigned i = 0; key->choices[i]; i++) {
+		if (str_eq(key->choices[i], text)) {
 			*ret = i;
 			return 0;
 		}
 		buf_printf(&known, "%s%s",
 			i == 0              ? ""
-			: key->words[i + 1] ? ", "
+			: key->choices[i + 1] ? ", "
 					    : " or ",
-			key->words[i]);
+			key->choices[i]);
 	}
 	return reader_fail(r, value, key->name, -EINVAL,
 		"'%s' is not allowed; it must be %s", text,
@@ -355,7 +318,7 @@ int read_word_text(struct reader *r, const struct key *key, const struct doc_nod
 	unsigned index = 0;
 	int error = find_word(r, key, value, &index);
 
-	return error < 0 ? error : keep_key(r, key->words[index], AT(char *));
+	return error < 0 ? error : keep_key(r, key->choices[index], AT(char *));
 }
 
 int read_string(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -482,7 +445,7 @@ static int read_one_line(struct reader *r, const struct doc_node *node, void *ob
 	struct lines *lines = object;
 	const struct key each = {.name = "the entry", .min = 1, .max = 4096};
 
-	/* One more than there are: the last stays NULL. */
+	/* Allocate one more than needed: the last entry stays NULL. */
 	if (!array_grow(lines->v, lines->count) || !array_grow(lines->v, lines->count + 1))
 		return ctx_oom(r->ctx);
 	return read_line(r, &each, node, &lines->v[lines->count++]);

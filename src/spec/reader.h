@@ -5,15 +5,15 @@
 #include "spec/doc.h"
 #include "core/vfattr.h"
 
-/* Where we are, for the messages. */
+/* The position in the file, for messages. */
 struct reader {
 	struct vfctl_ctx *ctx;
 	const char *path; /* "" or "vfs[2]." */
 };
 
 /*
- * One key of a mapping, a row of a table. @read fills the member @offset of the
- * structure; @words and @min, @max are for those readers that use them.
+ * One key of a mapping, a row of a table. @read fills the member @offset of the structure; @choices
+ * and @min, @max are for the readers that use them.
  */
 struct key {
 	const char *name;
@@ -21,21 +21,21 @@ struct key {
 		void *object);
 	size_t offset;
 	uint64_t min, max;
-	const char *const *words; /* NULL-terminated; the value is the index */
+	const char *const *choices; /* NULL-terminated; the value is the index */
 };
 
 /*
- * What a reader takes, for the JSON schema (schema.c): an alternative for each member that is
- * set. The schema takes all that the reader takes; what it cannot say, it leaves to the reader.
+ * The values that a reader accepts, for the JSON schema (schema.c): one alternative for each member
+ * that is set. The schema accepts everything that the reader accepts; it may accept more.
  */
 enum {
-	SHAPE_NUMBER = 1, /* @min..@max, or those of the row when @max is 0 */
-	SHAPE_TEXT = 2,   /* one value, whatever YAML takes it for; the row's length */
-	SHAPE_STRING = 4, /* one value that YAML takes for text only */
+	SHAPE_NUMBER = 1, /* @min..@max, or those of the row if @max is 0 */
+	SHAPE_TEXT = 2,   /* one scalar of any YAML type, of the row's length */
+	SHAPE_STRING = 4, /* one scalar that YAML reads as text */
 	SHAPE_SWITCH = 8,
-	SHAPE_WORDS = 16, /* one of the row's */
-	SHAPE_ATTR = 32,  /* a VF attribute: the row's first word, else its name */
-	SHAPE_FILLED = 64, /* a list has an entry, a mapping a key, at least */
+	SHAPE_WORDS = 16, /* one of the row's words */
+	SHAPE_ATTR = 32,  /* a VF attribute: the one named by the row's first word, else by the key */
+	SHAPE_FILLED = 64, /* a list needs an entry, a mapping a key */
 };
 
 struct shape {
@@ -43,28 +43,31 @@ struct shape {
 		void *object);
 	unsigned kinds;
 	uint64_t min, max;
-	const char *pattern; /* of text; understood by POSIX and ECMA-262 alike */
-	const char *const *words; /* NULL-terminated, besides the rest */
-	const struct table *map;  /* a mapping by that table */
-	const char *named; /* and one level in between: keys like this, each with such a mapping */
-	const struct shape *each; /* a list of these, at most as many as @most or the row's max */
+	const char *pattern; /* for text; valid in POSIX and in ECMA-262 */
+	const char *const *choices; /* NULL-terminated, besides the other alternatives */
+	const struct table *map;  /* a mapping with that table */
+	const char *named; /* a level in between: keys of this form, each with such a mapping */
+	const struct shape *each; /* a list of these, with at most @most entries, or the row's max */
 	uint64_t most;
 };
 
-/* The rows of a mapping with the shapes of those readers that are not in reader.h. */
+/* The rows of a mapping, and the shapes of readers that are not in reader.h. */
 struct table {
 	const struct key *keys;
 	size_t count;
 	const struct shape *shapes;
 	size_t shape_count;
 	const char *const *required; /* NULL-terminated; "a|b": one of the two */
-	/* Keys for VF attributes besides the rows: which, where they are, and whose spelling. */
+	/*
+	 * Keys for VF attributes besides the rows: which attributes, where they are stored, and in
+	 * which spelling.
+	 */
 	uint32_t attr_bits;
 	size_t attrs;
 	enum attr_file { HOST_FILE, GUEST_FILE } attr_file;
 };
 
-/* The row of a key, or of an attribute behind the rows; false past the last. */
+/* The row of a key, then of the attributes; false past the last one. */
 bool table_key(const struct table *table, size_t index, struct key *ret);
 
 /*
@@ -73,21 +76,26 @@ bool table_key(const struct table *table, size_t index, struct key *ret);
  */
 int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
 	size_t count, void *object, const struct doc_node **ret_seen);
-/* The same with the attributes of the table, which @ret_seen does not have. */
+/* Also read the attributes of the table, which @ret_seen does not contain. */
 int reader_table(struct reader *r, const struct doc_node *node, const struct table *table,
 	void *object, const struct doc_node **ret_seen);
 
-/* The same of the mapping that is the value of @key: its words name both keys. */
+/* Read the mapping that is the value of @key: messages name both keys. */
 int reader_inner(struct reader *r, const struct key *key, const struct doc_node *value,
 	const struct table *table, void *object);
-/* Or of a value that stands for the first key of @table alone. @hint: what to write instead of {}. */
+/*
+ * Also accept a scalar, which is the value of the first key of @table. @hint: what to write instead
+ * of {}.
+ */
 int reader_short(struct reader *r, const struct key *key, const struct doc_node *value,
 	const struct table *table, void *object, const char *hint);
-/* @value as the VF attribute that is called like the row's first word, else like its name. */
+/* Read @value as the VF attribute with the name of the row's first word, or else of the key. */
 int reader_attr(struct reader *r, const struct key *key, const struct doc_node *value,
 	struct vfctl_vf_attrs *io);
 
-/* "mac-pools" and "mac_pools" are one key: our files have grown with both spellings. */
+/*
+ * Whether two spellings mean the same key: "mac-pools" and "mac_pools" do, because both are in use.
+ */
 bool reader_same_key(const char *a, const char *b);
 
 int reader_fail(struct reader *r, const struct doc_node *at, const char *key, int error,
@@ -98,7 +106,7 @@ int reader_each(struct reader *r, const struct key *key, const struct doc_node *
 	size_t max, void *object,
 	int (*one)(struct reader *r, const struct doc_node *node, void *object));
 
-/* The text of a scalar that is there; words say what else came. */
+/* The text of a scalar; otherwise the message says what was found. */
 int reader_text(struct reader *r, const struct key *key, const struct doc_node *value,
 	const char **ret);
 
@@ -109,10 +117,10 @@ int read_switch(struct reader *r, const struct key *key, const struct doc_node *
 	void *object);
 int read_word(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-/* One of @words, kept as text. */
+/* One of @choices, stored as text. */
 int read_word_text(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-/* One line, @min..@max bytes. */
+/* One line of @min..@max bytes. */
 int read_line(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 int read_string(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -124,13 +132,13 @@ int read_path(struct reader *r, const struct key *key, const struct doc_node *va
 /* "90s", "30m", "1h", "7d" as seconds: @min..@max. */
 int read_seconds(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-/* The same or "500ms", as milliseconds: @min..@max. */
+/* Likewise, or "500ms", as milliseconds: @min..@max. */
 int read_milliseconds(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object);
-/* A VF attribute of a table. */
+/* A VF attribute of the table. */
 int read_table_attr(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-/* A list of texts of one line each, 1..@max of them; a char **. */
+/* A list of 1..@max texts of one line each; a char **. */
 int read_lines(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
 

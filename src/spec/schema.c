@@ -15,11 +15,11 @@
 
 struct writer {
 	struct buf *out;
-	const char *unknown; /* a key whose reader has no shape: an error of ours */
+	const char *unknown; /* a key whose reader has no shape: a bug in vfctl */
 	int depth;
 };
 
-/* What a value may be, one JSON object each, with commas between. */
+/* The alternatives for a value, one JSON object each, separated by commas. */
 struct alternatives {
 	struct buf text;
 	unsigned count;
@@ -58,7 +58,7 @@ static void may_be_number(struct alternatives *a, uint64_t min, uint64_t max)
 	may_be(a, "{\"type\":\"string\",\"pattern\":\"^[0-9]+$\"}");
 }
 
-/* As YAML 1.2 has it, on and off are text. */
+/* In YAML 1.2 on and off are text. */
 static void may_be_switch(struct alternatives *a)
 {
 	may_be(a, "{\"type\":\"boolean\"}");
@@ -67,14 +67,14 @@ static void may_be_switch(struct alternatives *a)
 	may_be(a, "{\"type\":\"integer\",\"minimum\":0,\"maximum\":1}");
 }
 
-static void may_be_words(struct alternatives *a, const char *const *words)
+static void may_be_message(struct alternatives *a, const char *const *choices)
 {
 	_buf_ struct buf one = {0};
 
 	buf_puts(&one, "{\"enum\":[");
-	for (size_t i = 0; words[i]; i++) {
+	for (size_t i = 0; choices[i]; i++) {
 		buf_puts(&one, i ? "," : "");
-		json_put(&one, words[i]);
+		json_put(&one, choices[i]);
 	}
 	buf_puts(&one, "]}");
 	may_be_buf(a, &one);
@@ -90,7 +90,7 @@ static void may_be_text(struct alternatives *a, const char *types, const char *p
 		buf_puts(&one, ",\"pattern\":");
 		json_put(&one, pattern);
 	}
-	/* Ours are bytes, theirs are characters: never more than bytes. */
+	/* vfctl counts bytes, JSON schemas count characters, which are never more. */
 	if (min)
 		buf_puts(&one, ",\"minLength\":1");
 	if (max && max < LENGTH_MAX)
@@ -109,16 +109,16 @@ static void may_be_rate(struct alternatives *a, uint32_t max)
 }
 
 /* Words of both spellings, in upper or lower case. */
-static void may_be_attr_words(struct alternatives *a, const struct vfctl_vf_attr_info *info)
+static void may_be_attr_text(struct alternatives *a, const struct vfctl_vf_attr_info *info)
 {
-	_buf_ struct buf words = {0}, any_case = {0};
+	_buf_ struct buf choices = {0}, any_case = {0};
 	const char *pair[2];
 
-	buf_puts(&words, "{\"enum\":[");
+	buf_puts(&choices, "{\"enum\":[");
 	buf_puts(&any_case, "^(");
 	for (size_t i = 0; vfctl_vf_attr_word(info, i, &pair[0], &pair[1]); i++) {
-		buf_puts(&words, i ? "," : "");
-		json_put(&words, pair[0]);
+		buf_puts(&choices, i ? "," : "");
+		json_put(&choices, pair[0]);
 		for (size_t k = 0; k < 2 && pair[k]; k++) {
 			buf_puts(&any_case, i || k ? "|" : "");
 			for (const char *c = pair[k]; *c; c++)
@@ -126,9 +126,9 @@ static void may_be_attr_words(struct alternatives *a, const struct vfctl_vf_attr
 					toupper((unsigned char)*c), tolower((unsigned char)*c));
 		}
 	}
-	buf_puts(&words, "]}");
+	buf_puts(&choices, "]}");
 	buf_puts(&any_case, ")$");
-	may_be_buf(a, &words);
+	may_be_buf(a, &choices);
 	a->text.failed |= any_case.failed;
 	may_be_text(a, STRING, any_case.failed ? "" : any_case.data, 0, 0);
 }
@@ -149,7 +149,7 @@ static bool may_be_attr(struct alternatives *a, const char *name)
 	if (info->type == VFCTL_ATTR_TYPE_SWITCH)
 		may_be_switch(a);
 	else if (info->type == VFCTL_ATTR_TYPE_WORD)
-		may_be_attr_words(a, info);
+		may_be_attr_text(a, info);
 	else if (info->type == VFCTL_ATTR_TYPE_NUMBER)
 		may_be_number(a, 0, info->max);
 	else if (info->type == VFCTL_ATTR_TYPE_RATE)
@@ -161,7 +161,7 @@ static bool may_be_attr(struct alternatives *a, const char *name)
 	return true;
 }
 
-/* ---- what the readers of reader.h take ---- */
+/* ---- the readers of reader.h ---- */
 
 static const struct shape line_shape = {.kinds = SHAPE_TEXT};
 
@@ -218,16 +218,16 @@ static void put_named(struct writer *w, const struct shape *shape)
 	buf_puts(w->out, "}}");
 }
 
-/* What is no mapping and no list. */
+/* Values that are neither mappings nor lists. */
 static void take_scalars(struct writer *w, const struct key *key, const struct shape *shape,
 	struct alternatives *a)
 {
 	uint64_t min = shape->max ? shape->min : key->min, max = shape->max ? shape->max : key->max;
 
-	if (shape->words)
-		may_be_words(a, shape->words);
+	if (shape->choices)
+		may_be_message(a, shape->choices);
 	if (shape->kinds & SHAPE_WORDS)
-		may_be_words(a, key->words);
+		may_be_message(a, key->choices);
 	if (shape->kinds & SHAPE_NUMBER)
 		may_be_number(a, min, max);
 	if (shape->kinds & SHAPE_SWITCH)
@@ -235,7 +235,7 @@ static void take_scalars(struct writer *w, const struct key *key, const struct s
 	if (shape->kinds & (SHAPE_TEXT | SHAPE_STRING))
 		may_be_text(a, shape->kinds & SHAPE_TEXT ? ANY_SCALAR : STRING, shape->pattern, min,
 			max);
-	if (shape->kinds & SHAPE_ATTR && !may_be_attr(a, key->words ? key->words[0] : key->name))
+	if (shape->kinds & SHAPE_ATTR && !may_be_attr(a, key->choices ? key->choices[0] : key->name))
 		w->unknown = key->name;
 }
 
@@ -276,8 +276,8 @@ static void put_property(struct writer *w, const struct table *table, const stru
 }
 
 /*
- * A key may be spelt with '-' or '_' (reader.c). One spelling is offered by editors; @ret has
- * the others as a pattern, or is empty.
+ * A key may be written with '-' or '_' (reader.c). Editors offer one spelling; @ret has the others
+ * as a pattern, or is empty.
  */
 static void other_spellings(const char *name, struct buf *ret)
 {
@@ -373,13 +373,13 @@ int schema_write(struct vfctl_ctx *ctx, const char *title, const struct table *t
 	_buf_ struct buf out = {0};
 	struct writer w = {.out = &out};
 
-	/* The draft that editors' YAML servers know best. */
+	/* The draft that editors support best. */
 	buf_printf(&out, "{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"title\":\"%s\",",
 		title);
 	put_members(&w, table, false);
 	buf_puts(&out, "}\n");
 	if (w.unknown)
-		return ctx_fail(ctx, -ENOTSUP, "the schema does not know what %s takes", w.unknown);
+		return ctx_fail(ctx, -ENOTSUP, "the schema has no rule for %s", w.unknown);
 	*ret = out.failed ? NULL : buf_steal(&out);
 	return *ret ? 0 : ctx_oom(ctx);
 }

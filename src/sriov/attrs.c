@@ -42,7 +42,7 @@ void attrs_complete(struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *
 	}
 }
 
-/* The members that are the same; an untagged frame has no protocol. */
+/* The members that are equal; an untagged frame has no protocol. */
 static uint32_t same_values(const struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now)
 {
 	return attrs_same(change, now) | (change->vlan || now->vlan ? 0 : VFCTL_ATTR_VLAN_PROTO);
@@ -55,7 +55,7 @@ void attrs_drop_equal(struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs
 
 	for (uint32_t rest = change->mask; rest; rest &= ~group) {
 		group = attrs_group(rest, &name);
-		/* What the kernel takes together is dropped together. */
+		/* Attributes that the kernel sets together are dropped together. */
 		if ((same & group) == group)
 			change->mask &= ~(group & now->mask);
 	}
@@ -78,10 +78,10 @@ static size_t add_rows(const struct vf_attr_change *change, uint32_t bits, struc
 static const char *guid_hint(int error)
 {
 	if (error == -EOPNOTSUPP)
-		return "; VF GUIDs are taken by the IPoIB device of an InfiniBand PF alone (is "
-		       "this one Ethernet, or its driver too old?)";
+		return "; only the IPoIB device of an InfiniBand PF accepts VF GUIDs (this PF is "
+		       "Ethernet, or its driver is too old)";
 	if (error == -EPERM)
-		return "; are you root, and does this function manage its VFs' ports?";
+		return "; it needs root, and a function that manages the ports of its VFs";
 	return "";
 }
 
@@ -90,17 +90,17 @@ static const char *hint_of(const struct nl_vf_set *row, const struct vfctl_pf *p
 	if (row->bits & VFCTL_ATTR_GUIDS)
 		return guid_hint(row->error);
 	if (row->error == -EOPNOTSUPP && pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
-		return "; in switchdev mode that is for the VF's representor on this host to do (bridge "
-		       "vlan, tc), or the PF goes back to legacy mode";
+		return "; in switchdev mode set it on the VF's representor (bridge vlan, tc), or return "
+		       "the PF to legacy mode";
 	if (row->error == -EOPNOTSUPP)
 		return "; this driver cannot set it";
 	if (row->error == -EPERM)
-		return "; are you root, and is the PF the e-switch manager?";
+		return "; it needs root, and the PF must be the eswitch manager";
 	if (row->error == -EPROTONOSUPPORT && row->bits & VFCTL_ATTR_VLAN)
-		return "; this driver has no such VLAN protocol";
+		return "; this driver does not support that VLAN protocol";
 	if (row->error == -EINVAL && row->bits & VFCTL_ATTR_RATE)
-		return pf->carrier ? "; the rate must not exceed the link's, and some drivers "
-				     "have no minimum rate"
+		return pf->carrier ? "; the rate must not exceed the link speed, and some drivers "
+				     "support no minimum rate"
 				   : "; a rate needs a link, and this PF has none";
 	return "";
 }
@@ -112,8 +112,8 @@ static int fail_row(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const char *group;
 
 	attrs_group(row->bits, &group);
-	return ctx_fail(ctx, row->error, "set %s of %s/%u: the kernel (driver %s) refused: "
-		"%s (%s)%s%s%s", group, vfctl_pf_name(pf, name), row->vf,
+	return ctx_fail(ctx, row->error, "set %s of %s/%u: the kernel (driver %s) rejected it: %s "
+		"(%s)%s%s%s", group, vfctl_pf_name(pf, name), row->vf,
 		pf->driver[0] ? pf->driver : "none", errno_name(row->error),
 		strerror(-row->error), row->text[0] ? ": " : "", row->text, hint_of(row, pf));
 }
@@ -123,7 +123,7 @@ static bool is_passing(int error)
 	return error == -EAGAIN || error == -EBUSY;
 }
 
-/* Move the rows that failed only for the moment to the front; others end the try. */
+/* Move the rows that failed only temporarily to the front; other failures end the attempts. */
 static int keep_passing(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct nl_vf_set *rows, size_t *count)
 {
@@ -164,13 +164,16 @@ static int write_msix(struct vfctl_ctx *ctx, const struct vf_attr_change *change
 	char text[12];
 	int r;
 
-	/* So many already, perhaps with a driver by now, which would keep the kernel from it. */
+	/*
+	 * The VF already has this number, and perhaps a driver, because of which the kernel would
+	 * refuse the write.
+	 */
 	if (now && now == change->attrs.msix)
 		return 0;
 	snprintf(text, sizeof(text), "%u", change->attrs.msix);
 	r = host_write(ctx, text, PCI_SYSFS "%s/sriov_vf_msix_count", TEXT(&change->bdf));
 	if (r == -EBUSY)
-		return ctx_append(ctx, r, "; the VF must have no driver for this");
+		return ctx_append(ctx, r, "; the VF must be unbound from its driver first");
 	if (r == -EOPNOTSUPP || r == -ENOENT)
 		return ctx_append(ctx, r, "; the PF's driver cannot set it");
 	if (r < 0 || !change->attrs.msix)
@@ -178,7 +181,8 @@ static int write_msix(struct vfctl_ctx *ctx, const struct vf_attr_change *change
 	now = pci_vectors(ctx, &change->bdf);
 	if (!now || now == change->attrs.msix)
 		return 0;
-	return ctx_fail(ctx, -EIO, "VF %s: the kernel accepted %s vectors, and its MSI-X capability has %u",
+	return ctx_fail(ctx, -EIO, "VF %s: the kernel accepted %s vectors, but its MSI-X capability has "
+		"%u",
 		TEXT(&change->bdf), text, now);
 }
 
@@ -187,7 +191,7 @@ static bool has_more(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 	return change->attrs.msix && pci_vectors(ctx, &change->bdf) > change->attrs.msix;
 }
 
-/* Those that get fewer first: the card has a number for all its VFs together. */
+/* First those that get fewer, because the VFs of a card share its vectors. */
 static int write_vectors(struct vfctl_ctx *ctx, const struct vf_attr_change *changes, size_t count)
 {
 	bool lost = false, known;
@@ -201,16 +205,16 @@ static int write_vectors(struct vfctl_ctx *ctx, const struct vf_attr_change *cha
 			known = pci_vectors(ctx, &changes[i].bdf);
 			r = write_msix(ctx, &changes[i]);
 			if (r < 0 && lost)
-				return ctx_append(ctx, -ESTALE, "; and this could not be undone: the VFs "
-					"before it have their new number of vectors");
-			lost |= !known; /* what was there goes, and nobody can put it back */
+				return ctx_append(ctx, -ESTALE, "; this could not be rolled back: the "
+					"VFs before it have their new number of vectors");
+			lost |= !known; /* the previous value is lost and cannot be restored */
 		}
 	return r;
 }
 
 /* ---- reading back ---- */
 
-/* The first group in which what was read differs from what was asked for; NULL: none. */
+/* The first group in which the value read back differs from the requested one; NULL: none. */
 static const char *difference(const struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now)
 {
 	uint32_t differs = change->mask & now->mask & ~same_values(change, now);
@@ -228,7 +232,7 @@ static bool asks_for(const struct vf_attr_change *changes, size_t count, uint32_
 	return false;
 }
 
-/* What the PF's VFs have now: the kernel's answer, and what else its driver tells. */
+/* The present values of the PF's VFs: the kernel's answer, and further values of its driver. */
 struct now {
 	struct nl_vfs infos;
 	struct eswitch_rates rates; /* in switchdev mode */
@@ -255,7 +259,7 @@ static int now_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct now
 	return r;
 }
 
-/* False: the kernel knows no such VF. */
+/* False: the kernel does not have this VF. */
 static bool now_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct now *now,
 	uint32_t vf, struct vfctl_vf_attrs *ret)
 {
@@ -285,8 +289,9 @@ static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		if (!(changes[i].attrs.mask & ~(uint32_t)VFCTL_ATTR_MSIX))
 			continue;
 		if (!now_of(ctx, pf, &now, changes[i].vf, &has))
-			return ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted it, and reports nothing of "
-				"this VF; is it still there?", vfctl_pf_name(pf, name), changes[i].vf);
+			return ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted it but does not report "
+				"this VF, which may have been "
+				"removed", vfctl_pf_name(pf, name), changes[i].vf);
 		what = difference(&changes[i].attrs, &has);
 		if (what)
 			r = ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted %s but reports another "
@@ -301,11 +306,11 @@ static int fail_no_netdev(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	char name[VFCTL_BDF_TEXT];
 
 	if (pf->infiniband)
-		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, and its VFs' "
-			"GUIDs are set through that; load the module: modprobe ib_ipoib (the "
-			"device need not be up)", vfctl_pf_name(pf, name));
-	return ctx_fail(ctx, -EOPNOTSUPP, "%s has no network device here, so its VFs' attributes "
-		"cannot be set (is its driver bound?)", vfctl_pf_name(pf, name));
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, through which the "
+			"GUIDs of its VFs are set; load the module: modprobe ib_ipoib (the device need "
+			"not be up)", vfctl_pf_name(pf, name));
+	return ctx_fail(ctx, -EOPNOTSUPP, "%s has no network device here, so the attributes of its VFs "
+		"cannot be set (check its driver)", vfctl_pf_name(pf, name));
 }
 
 static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
@@ -332,8 +337,8 @@ static int check_known(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	char name[VFCTL_BDF_TEXT];
 
 	if (asks_for(changes, count, way->lacks & VFCTL_ATTR_NODE_GUID))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the VFs of %s have no node GUID of their own to "
-			"set (%s); give them a port-guid", vfctl_pf_name(pf, name), pf->driver);
+		return ctx_fail(ctx, -EOPNOTSUPP, "the node GUIDs of the VFs of %s cannot be set on "
+			"their own (%s); set port-guid", vfctl_pf_name(pf, name), pf->driver);
 	if (asks_for(changes, count, way->lacks))
 		return ctx_fail(ctx, -EOPNOTSUPP, "the VFs of %s have no link policy of their own "
 			"(%s)", vfctl_pf_name(pf, name), pf->driver);
@@ -352,7 +357,7 @@ int attrs_check(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return r;
 }
 
-/* What the driver takes through files of its own. */
+/* Write the attributes that the driver accepts through its own files. */
 static int write_by_way(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
 {
@@ -366,7 +371,7 @@ static int write_by_way(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 
 /* ---- the audit ---- */
 
-/* A line for each VF: from what, to what. New VFs had nothing. */
+/* One line for each VF: old and new values. New VFs have no old ones. */
 static void audit(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_attr_change *changes, size_t count)
 {
@@ -405,7 +410,7 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		r = verify(ctx, pf, way, changes, count);
 	if (r == 0)
 		audit(ctx, pf, changes, count);
-	/* Last: what was there may not be known, so that it cannot be put back. */
+	/* This comes last: the previous value may be unknown, so that it cannot be restored. */
 	if (r == 0)
 		r = write_vectors(ctx, changes, count);
 	for (size_t i = 0; i < count && r == 0; i++)
@@ -414,7 +419,7 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return r;
 }
 
-/* Identities that were never set. */
+/* The identities that were never set. */
 static uint32_t zeros_of(const struct vfctl_vf_attrs *a)
 {
 	uint32_t bits = 0;
@@ -443,8 +448,8 @@ static int write_zeros(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		if (r < 0 && r != -EINVAL && r != -EADDRNOTAVAIL)
 			return r;
 		if (r < 0 && zero.attrs.mask & VFCTL_ATTR_GUIDS)
-			log_warn(ctx, "VF %u keeps the GUID of its last guest: the driver takes no "
-				"zero", zero.vf);
+			log_warn(ctx, "VF %u keeps the GUID of its last guest: the driver does not "
+				"accept zero", zero.vf);
 		ctx_clear(ctx);
 	}
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* VFs on a driver of this host: did it read the identity that the VF has? */
+/* VFs with a driver of this host: check that it has read the VF's identity. */
 #include "sriov/bound.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #define MAC_TRIES 20
 #define MAC_WAIT_MS 500
 
-/* The VF's own view once its driver has probed: that is what the fabric will see. */
+/* The VF's own view after its driver has probed, which is what the fabric sees. */
 static int read_bound(struct vfctl_ctx *ctx, const struct vf_attr_change *change,
 	struct ib_identity *ret)
 {
@@ -19,7 +19,7 @@ static int read_bound(struct vfctl_ctx *ctx, const struct vf_attr_change *change
 
 	if (r != -ENOENT)
 		return r;
-	log_warn(ctx, "VF %u is bound, but its GUIDs cannot be looked at: %s", change->vf,
+	log_warn(ctx, "VF %u is bound, but its GUIDs cannot be read: %s", change->vf,
 		vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 	return r;
@@ -35,14 +35,14 @@ int bound_check_guids(struct vfctl_ctx *ctx, const struct vf_attr_change *change
 		return r == -ENOENT ? 0 : r;
 	if ((a->mask & VFCTL_ATTR_NODE_GUID && id.node_guid != a->node_guid) ||
 		(a->mask & VFCTL_ATTR_PORT_GUID && id.port_guid != a->port_guid))
-		return ctx_fail(ctx, -EIO, "VF %u is bound, but its device %s shows another GUID "
-			"than was set", change->vf, id.device);
+		return ctx_fail(ctx, -EIO, "VF %u is bound, but its device %s has another GUID than the "
+			"one set", change->vf, id.device);
 	return 0;
 }
 
 /*
- * Through the override, so that autoprobe need not be on; it then is what it was. 1: bound
- * again; 0: no driver of this host has it.
+ * Bind it through the override, so that autoprobe need not be on, and restore the override
+ * afterwards. 1: bound again; 0: it has no driver of this host.
  */
 static int bind_again(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 {
@@ -71,8 +71,8 @@ int bound_check_roce(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 		if (r >= 0)
 			r = read_bound(ctx, change, &id);
 		if (r == 0 && !id.node_guid)
-			return ctx_fail(ctx, -EIO, "VF %u: the node GUID of %s stays zero, so RDMA "
-				"would not work on it (has it a MAC?)", change->vf, id.device);
+			return ctx_fail(ctx, -EIO, "VF %u: the node GUID of %s stays zero, so RDMA does "
+				"not work on it (check its MAC)", change->vf, id.device);
 	}
 	return r == -ENOENT ? 0 : r;
 }
@@ -89,7 +89,7 @@ int bound_rebind(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 
 /* ---- MACs ---- */
 
-/* What the VF's network device shows; -ENOENT when it has none (yet). */
+/* The MAC of the VF's network device; -ENOENT if it has none (yet). */
 static int read_mac(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_mac *ret)
 {
 	_strv_ char **names = NULL;
@@ -107,7 +107,7 @@ static bool shows(struct vfctl_ctx *ctx, const struct vf_attr_change *change, st
 {
 	int r = read_mac(ctx, &change->bdf, ret);
 
-	/* Another namespace took it, or the driver makes none: there is nothing to compare. */
+	/* Another namespace has it, or the driver creates none: there is nothing to compare. */
 	return r < 0 || !memcmp(ret, &change->attrs.mac, sizeof(*ret));
 }
 
@@ -121,11 +121,11 @@ int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 
 		if (tries == MAC_TRIES || ctx->cancelled)
 			return ctx_fail(ctx, -EIO, "VF %u: its network device has the MAC %s, which its "
-				"driver made up, and not %s: the PF did not answer it (is the PF's network "
-				"device up? dmesg may say more)", change->vf, vfctl_mac_format(&mac, is),
+				"driver made up, not %s: the PF did not answer it (set the PF's network "
+				"device up; see dmesg)", change->vf, vfctl_mac_format(&mac, is),
 				vfctl_mac_format(&change->attrs.mac, shall));
 		log_debug(ctx, "VF %u did not get its MAC; binding it once more", change->vf);
-		ctx_doing(ctx, "waiting for the driver of VF %u to show its MAC", change->vf);
+		ctx_progress(ctx, "waiting for the driver of VF %u to show its MAC", change->vf);
 		host_sleep_ms(ctx, MAC_WAIT_MS);
 		r = bind_again(ctx, change);
 		if (r < 0)

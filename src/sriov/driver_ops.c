@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which driver a VF has, as an operation. */
+/* The driver of a VF, as an operation. */
 #include <errno.h>
 
 #include "base/find.h"
@@ -17,13 +17,13 @@
 
 const char *vf_driver_word(enum vfctl_vf_driver driver)
 {
-	static const char *const words[] = {
+	static const char *const message[] = {
 		[VFCTL_VF_DRIVER_VFIO] = VFIO,
 		[VFCTL_VF_DRIVER_HOST] = HOST,
 		[VFCTL_VF_DRIVER_NONE] = VF_NO_DRIVER,
 	};
 
-	return words[driver];
+	return message[driver];
 }
 
 static char *driver_text(const char *driver, const char *override)
@@ -42,7 +42,7 @@ int vf_driver_text(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, char **ret_
 	return *ret_text ? 0 : ctx_oom(ctx);
 }
 
-/* Both halves of "DRIVER OVERRIDE"; false: it is no such text. */
+/* Split "DRIVER OVERRIDE"; false: the text has another form. */
 static bool split_driver(const char *text, char driver[PCI_DRIVER_NAME],
 	char override[PCI_DRIVER_NAME])
 {
@@ -72,11 +72,14 @@ static bool same_driver(const char *text, const char *observed)
 		return pci_driver_is_vfio(driver);
 	if (str_eq(text, HOST))
 		return driver[0] && !pci_driver_is_vfio(driver);
-	/* For good only with an override: a module that is loaded later takes what it knows. */
+	/*
+	 * It stays without a driver only with an override: otherwise a module that is loaded later
+	 * binds it.
+	 */
 	return !driver[0] && str_eq(override, VF_NO_DRIVER);
 }
 
-/* The VFs that there are, by their links alone. */
+/* The present VFs, only by their links. */
 struct links {
 	struct vfctl_vf *vfs;
 	uint32_t count;
@@ -132,8 +135,8 @@ static int observe_driver(struct vfctl_ctx *ctx, const struct op *ops, size_t co
 }
 
 /*
- * A module that udev loads later binds every function it knows that has no driver; an
- * override that names no driver keeps it off (Documentation/ABI/testing/sysfs-bus-pci).
+ * A module that udev loads later binds every function of its ids that has no driver; an override
+ * with a nonexistent driver prevents that (Documentation/ABI/testing/sysfs-bus-pci).
  */
 static int unbind_for_good(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
@@ -152,12 +155,12 @@ static int bind_vfio(struct vfctl_ctx *ctx, const struct vfctl_vf *vf)
 	if (r >= 0)
 		r = pci_iommu_sharers(ctx, &vf->bdf, r, &sharers);
 	if (r == 0 && sharers[0])
-		return ctx_fail(ctx, -EPERM, "VF %u shares its IOMMU group with %s, so a guest "
-			"could reach those; use a slot with ACS", vf->index, sharers);
+		return ctx_fail(ctx, -EPERM, "VF %u shares its IOMMU group with %s, which a guest could "
+			"reach; use a slot with ACS", vf->index, sharers);
 	return r;
 }
 
-/* Only what differs: most VFs were not touched. */
+/* Write only differences: most VFs were not changed. */
 static int restore_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf, const char *before)
 {
 	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME];
@@ -169,7 +172,7 @@ static int restore_driver(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf, con
 	if (r < 0)
 		return r;
 	if (!split_driver(before, was, was_override))
-		return ctx_fail(ctx, -EBADMSG, "'%.60s' is no driver and override", before);
+		return ctx_fail(ctx, -EBADMSG, "'%.60s' is not a driver and an override", before);
 	if (str_eq(driver, was) && str_eq(override, was_override))
 		return 0;
 	return pci_restore_driver(ctx, vf, was, was_override);
@@ -184,7 +187,7 @@ static int bind_one(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, const char
 	return str_eq(want, VF_NO_DRIVER) ? unbind_for_good(ctx, &vf->bdf) : bind_vfio(ctx, vf);
 }
 
-/* A driver of this host has read the identities by now: does it show the same? */
+/* A driver of this host has now read the identities: verify that it shows the same. */
 static int check_bound(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -239,9 +242,9 @@ static int apply_driver(struct vfctl_ctx *ctx, const struct op *ops, size_t coun
 			r = vf_op_fail_gone(ctx, &ops[i]);
 		if (r < 0)
 			return r;
-		ctx_doing_vf(ctx, i + 1, count);
+		ctx_progress_vf(ctx, i + 1, count);
 		r = bind_one(ctx, vf, ops[i].want);
-		ctx_doing_vf(ctx, 0, 0);
+		ctx_progress_vf(ctx, 0, 0);
 		if (r < 0)
 			return pci_is_gone(ctx, &vf->bdf) ? vf_op_fail_gone(ctx, &ops[i])
 				: ctx_prefix(ctx, r, "bind VF %u", vf->index);
@@ -267,6 +270,6 @@ static int revert_driver(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	return r;
 }
 
-const struct op_type op_vf_driver = {.name = "vf-driver", .volatile_ = true, .is_gone = pci_op_is_gone,
+const struct op_type op_vf_driver = {.name = "vf-driver", .lost_on_reboot = true, .is_gone = pci_op_is_gone,
 	.observe = observe_driver, .apply = apply_driver, .revert = revert_driver,
 	.same = same_driver};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The switch inside the card: its mode, the representors of VFs, and rates that are devlink's. */
+/*
+ * The switch inside the card: its mode, the representors of VFs, and rates that are set through
+ * devlink.
+ */
 #include "sriov/eswitch.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 static const struct {
 	enum vfctl_eswitch mode;
 	const char *name;
-	int number; /* devlink's; -1: none */
+	int number; /* devlink's number; -1: none */
 } modes[] = {
 	{VFCTL_ESWITCH_UNKNOWN, "unknown", -1},
 	{VFCTL_ESWITCH_NONE, "none", -1},
@@ -70,7 +73,10 @@ int eswitch_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, enum vfctl_e
 
 /* ---- representors ---- */
 
-/* "pf0vf3": of a VF of this host. "c1pf0vf3" is another host's, "pf0sf88" and "p0" are no VF's. */
+/*
+ * "pf0vf3" belongs to a VF of this host, "c1pf0vf3" to another host; "pf0sf88" and "p0" do not
+ * belong to VFs.
+ */
 static bool is_vf_port(const char *name, unsigned *ret_pf, unsigned *ret_vf)
 {
 	int end = 0;
@@ -94,7 +100,7 @@ static void note_mode(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *sw
 			str_copy(pf->vfs[i].representor, sizeof(pf->vfs[i].representor), netdev);
 }
 
-/* ovs-system and a bond are masters as well, and no bridges. */
+/* ovs-system and a bond are masters too, but not bridges. */
 static void read_bridge(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
 {
 	_free_ char *master = NULL;
@@ -106,8 +112,9 @@ static void read_bridge(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
 }
 
 /*
- * Since Linux 5.8 they stand in the PF's own net/ directory. Before, anywhere; and the ports of one
- * card have the same switch id there, so the number of the PF tells whose they are.
+ * Since Linux 5.8 they are in the PF's own net/ directory. On older kernels they may be anywhere,
+ * and the ports of one card have the same switch id, so the number in the port name identifies the
+ * PF.
  */
 void representors_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 {
@@ -141,7 +148,7 @@ int eswitch_rates_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct
 
 	if (r == 0)
 		r = nl_rates_read(ctx, &device, &rates.rates);
-	r = ctx_forgive(ctx, r, -EOPNOTSUPP);
+	r = ctx_ignore_error(ctx, r, -EOPNOTSUPP);
 	if (r == 0)
 		*ret = rates;
 	else
@@ -177,7 +184,7 @@ void eswitch_rates_of(const struct eswitch_rates *rates, uint32_t vf, struct vfc
 	io->max_rate_mbps = (uint32_t)(rate->tx_max / NL_RATE_MBPS);
 }
 
-/* mlx5 and netdevsim refuse what is above the link's speed. */
+/* mlx5 and netdevsim reject rates above the link's speed. */
 static int check_speed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vf_attr_change *change)
 {
 	const struct vfctl_vf_attrs *a = &change->attrs;
@@ -186,8 +193,8 @@ static int check_speed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const s
 
 	if (!pf->speed_mbps || rate <= pf->speed_mbps)
 		return 0;
-	return ctx_fail(ctx, -EINVAL, "set rate of %s/%u: %u Mbit/s is above the speed of its link, %u "
-		"Mbit/s; ask for that or less (0: no limit)", vfctl_pf_name(pf, name), change->vf, rate,
+	return ctx_fail(ctx, -EINVAL, "set rate of %s/%u: %u Mbit/s exceeds the speed of its link, %u "
+		"Mbit/s; use at most that (0: no limit)", vfctl_pf_name(pf, name), change->vf, rate,
 		pf->speed_mbps);
 }
 
@@ -209,8 +216,9 @@ static int fill_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const str
 		leaf = find_rate(rates, changes[i].vf);
 		if (!leaf)
 			return ctx_fail(ctx, -EOPNOTSUPP, "set rate of %s/%u: in switchdev mode rates "
-				"are devlink's, and the driver %s has none for this VF (devlink port "
-				"function rate show)", vfctl_pf_name(pf, name), changes[i].vf, pf->driver);
+				"are set through devlink, and driver %s has none for this VF (devlink "
+				"port function rate show)", vfctl_pf_name(pf, name), changes[i].vf,
+				pf->driver);
 		rows[n++] = (struct nl_rate){.port = leaf->port, .bits = NL_RATE_MAX | NL_RATE_SHARE,
 			.tx_max = changes[i].attrs.max_rate_mbps * NL_RATE_MBPS,
 			.tx_share = changes[i].attrs.min_rate_mbps * NL_RATE_MBPS};
@@ -227,9 +235,8 @@ static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct n
 
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (rows[i].error < 0)
-			r = ctx_fail(ctx, rows[i].error, "set rate of port %u of %s: the kernel "
-				"(driver %s, by devlink) refused: %s "
-				"(%s)", rows[i].port, vfctl_pf_name(pf, name),
+			r = ctx_fail(ctx, rows[i].error, "set rate of port %u of %s: the kernel (driver "
+				"%s, devlink) rejected it: %s (%s)", rows[i].port, vfctl_pf_name(pf, name),
 				pf->driver,
 				rows[i].text[0] ? rows[i].text : strerror(-rows[i].error),
 				errno_name(rows[i].error));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* PFs and VFs of an inventory by the names that people and libvirt have for them. */
+/* Find PFs and VFs of an inventory by the names that people and libvirt use. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +10,14 @@
 #include "base/parse.h"
 #include "core/inventory.h"
 
-/* What could not be read may be what was asked for. */
+/* A device that could not be read may be the requested one. */
 static int not_found(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int error)
 {
 	bool unread = inv->unread;
 
 	for (size_t i = 0; i < inv->pf_count; i++)
 		unread |= inv->pfs[i].unread != NULL;
-	return unread ? error : ctx_blame(ctx, error);
+	return unread ? error : ctx_mark_usage_error(ctx, error);
 }
 
 static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
@@ -29,9 +29,9 @@ static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	for (size_t i = 0; i < inv->pf_count; i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", vfctl_pf_name(&inv->pfs[i], text));
 	if (!known.len)
-		return ctx_fail(ctx, -ENOENT, "no PF '%s': no device of this host offers SR-IOV "
-			"(is it enabled in firmware and BIOS?)", name);
-	return ctx_fail(ctx, -ENOENT, "no PF '%s'; this host has %s", name, known.data);
+		return ctx_fail(ctx, -ENOENT, "PF '%s' not found: no device of this host offers SR-IOV "
+			"(it may be disabled in firmware or BIOS)", name);
+	return ctx_fail(ctx, -ENOENT, "PF '%s' not found; this host has %s", name, known.data);
 }
 
 int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
@@ -51,7 +51,7 @@ static int fail_no_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t
 	const char *name = vfctl_pf_name(pf, text);
 
 	if (!pf->num_vfs)
-		return ctx_fail(ctx, -ENOENT, "%s has no VFs; make some with: vfctl create %s N",
+		return ctx_fail(ctx, -ENOENT, "%s has no VFs; create some with: vfctl create %s N",
 			name, name);
 	return ctx_fail(ctx, -ENOENT, "%s has no VF %u; it has VFs %u to %u", name, index,
 		pf->vfs[0].index, pf->vfs[pf->num_vfs - 1].index);
@@ -71,14 +71,14 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 	if (vfctl_bdf_parse(name, &bdf) == 0) {
 		vf = vfctl_inventory_vf_at(inventory, &bdf, ret_pf);
 		if (!vf)
-			return not_found(ctx, inventory, ctx_fail(ctx, -ENOENT, "%s is no VF of this "
-				"host (vfctl list shows them)", TEXT(&bdf)));
+			return not_found(ctx, inventory, ctx_fail(ctx, -ENOENT, "%s is not a VF of this "
+				"host (vfctl list shows the VFs)", TEXT(&bdf)));
 		*ret_vf = vf;
 		return 0;
 	}
 	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
-		return ctx_mistake(ctx, -EINVAL, "%s names no VF; write PF/INDEX (such as "
-			"ens1f0/3) or a PCI address", name);
+		return ctx_usage_error(ctx, -EINVAL, "%s is not a VF; write PF/INDEX (such as ens1f0/3) "
+			"or a PCI address", name);
 	pf_name = strndup(name, (size_t)(slash - name));
 	if (!pf_name)
 		return ctx_oom(ctx);

@@ -11,8 +11,8 @@
 #define CLASS_ETHERNET 0x0200
 
 /*
- * vfio-pci enables the function when a process opens it and disables it at the last
- * close, so the PCI enable count tells "open" without a walk through /proc
+ * vfio-pci enables the function when a process opens it and disables it at the last close, so the
+ * PCI enable count shows whether it is open, without a search through /proc
  * (drivers/vfio/pci/vfio_pci_core.c, vfio_pci_core_enable).
  */
 static bool open_in_vfio(struct vfctl_ctx *ctx, const struct vfctl_vf *vf)
@@ -40,7 +40,7 @@ void holder_of_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 		vf->holder.kind = VFCTL_HOLDER_VFIO;
 	if (pci_driver_is_vfio(vf->driver) || pf->class_code >> 8 != CLASS_ETHERNET)
 		return;
-	/* sysfs shows the network devices of the reader's own namespace only. */
+	/* sysfs shows only the network devices of the reader's own namespace. */
 	if (!vf->netdev[0] && pci_netdevs(ctx, &vf->bdf, &names, NULL) == 0)
 		vf->holder.kind = VFCTL_HOLDER_NETNS;
 	else if (vf->netdev[0] && netdev_is_up(links, vf->netdev))
@@ -49,7 +49,7 @@ void holder_of_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 		str_copy(vf->holder.name, sizeof(vf->holder.name), vf->netdev);
 }
 
-/* ---- who has it open ---- */
+/* ---- the process that has it open ---- */
 
 static struct vfctl_vf *vf_of_group(struct vfctl_inventory *inv, int group)
 {
@@ -93,7 +93,7 @@ static void name_process(struct vfctl_ctx *ctx, struct vfctl_vf *vf, const char 
 {
 	_free_ char *comm = NULL;
 
-	vf->holder.pid = atoi(pid); /* all digits: the caller looked */
+	vf->holder.pid = atoi(pid); /* only digits: the caller checked that */
 	if (host_try_read(ctx, &comm, "/proc/%s/comm", pid) < 0)
 		return;
 	snprintf(vf->holder.name, sizeof(vf->holder.name), "%s (pid %s)", comm, pid);
@@ -141,7 +141,7 @@ void holder_name_all(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory)
 			look_at_process(ctx, inventory, entries[i]);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 static const char *const kind_names[] = {
 	[VFCTL_HOLDER_NONE] = "none",
@@ -168,7 +168,7 @@ bool vf_is_busy(const struct vfctl_vf *vf)
 
 static const char *describe_holder(const struct vfctl_holder *holder, char *buf, size_t size)
 {
-	static const char *const words[] = {
+	static const char *const message[] = {
 		[VFCTL_HOLDER_NONE] = "free%s",
 		[VFCTL_HOLDER_DOMAIN] = "in use by the running domain %s",
 		[VFCTL_HOLDER_VFIO] = "open in %s",
@@ -178,10 +178,10 @@ static const char *describe_holder(const struct vfctl_holder *holder, char *buf,
 	const char *name = holder->name;
 
 	if (holder->kind == VFCTL_HOLDER_VFIO && !name[0])
-		name = "a process that cannot be named (are you root?)";
+		name = "an unknown process (it needs root)";
 	#pragma GCC diagnostic push
 	#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(buf, size, words[holder->kind], name);
+	snprintf(buf, size, message[holder->kind], name);
 	#pragma GCC diagnostic pop
 	return buf;
 }

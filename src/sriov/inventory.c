@@ -4,13 +4,11 @@
 #include "core/inventory.h"
 
 #include <errno.h>
-#include <linux/if_arp.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/parse.h"
 #include "host/host.h"
-#include "infiniband/gid.h"
 #include "infiniband/vf.h"
 #include "netlink/link.h"
 #include "pci/acs.h"
@@ -20,195 +18,16 @@
 #include "sriov/lag.h"
 #include "sriov/inventory.h"
 #include "sriov/links.h"
+#include "sriov/pf.h"
 
 /* The words of the last failure become a doubt. */
 #define CLASS_NETWORK 0x02
 
-static void add_doubt(struct vfctl_ctx *ctx, char **doubt)
+static void add_unread(struct vfctl_ctx *ctx, char **doubt)
 {
 	if (!*doubt)
 		*doubt = strdup(vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
-}
-
-static bool add_name(struct vfctl_pf *pf, const char *name)
-{
-	size_t count = strv_len(pf->names);
-
-	if (!array_grow(pf->names, count) || !array_grow(pf->names, count + 1))
-		return false;
-	pf->names[count] = strdup(name);
-	if (!pf->names[count])
-		return false;
-	pf->names[count + 1] = NULL;
-	return true;
-}
-
-/* The device of a network device that is called so, if that is a PCI function. */
-static int netdev_function(struct vfctl_ctx *ctx, const char *name, struct vfctl_bdf *ret_bdf)
-{
-	_free_ char *function = NULL;
-	int r;
-
-	if (!*name || *name == '.' || strchr(name, '/'))
-		return -ENOENT;
-	r = host_try_link_name(ctx, &function, "/sys/class/net/%s/device", name);
-	return r < 0 ? r : vfctl_bdf_parse(function, ret_bdf);
-}
-
-/*
- * Since Linux 5.8 the representors of a switchdev PF stand in its net/ directory too;
- * their phys_port_name holds a function: "pf0vf3", "c1pf0vf3", "pf0sf88". The uplink's
- * is "p0", or it has none.
- */
-static bool is_representor(struct vfctl_ctx *ctx, const char *netdev)
-{
-	_free_ char *name = NULL;
-
-	if (host_try_read(ctx, &name, "/sys/class/net/%s/phys_port_name", netdev) < 0)
-		return false;
-	return strstr(name, "vf") || strstr(name, "sf") || str_starts(name, "pf");
-}
-
-static const struct nl_link *find_link(const struct nl_links *links, const char *name)
-{
-	for (size_t i = 0; i < links->count; i++)
-		if (str_eq(links->v[i].name, name))
-			return &links->v[i];
-	return NULL;
-}
-
-/* Without link messages (a plain sys/ tree) sysfs tells a little less. */
-static void read_netdev_sysfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
-{
-	_free_ char *mac = NULL, *state = NULL, *index = NULL, *type = NULL, *mtu = NULL;
-	int number;
-
-	if (host_try_read(ctx, &mac, "/sys/class/net/%s/address", pf->netdev) == 0)
-		vfctl_mac_parse(mac, &pf->mac);
-	if (host_try_read(ctx, &state, "/sys/class/net/%s/operstate", pf->netdev) == 0)
-		pf->up = pf->carrier = str_eq(state, "up");
-	if (host_try_read(ctx, &mtu, "/sys/class/net/%s/mtu", pf->netdev) == 0)
-		parse_u32(mtu, 0, UINT16_MAX, &pf->mtu);
-	if (host_try_read(ctx, &index, "/sys/class/net/%s/ifindex", pf->netdev) == 0 &&
-		parse_int(index, 1, INT32_MAX, &number) == 0)
-		pf->ifindex = number;
-	if (host_try_read(ctx, &type, "/sys/class/net/%s/type", pf->netdev) == 0)
-		pf->infiniband = str_eq(type, "32");
-}
-
-/* An IPoIB address: flags and QPN, then the port's GID (RFC 4391, 9.1.1). */
-#define IPOIB_ADDRESS 20
-
-static uint64_t guid_of_address(const uint8_t address[IPOIB_ADDRESS])
-{
-	uint64_t guid = 0;
-
-	for (int i = IPOIB_ADDRESS - 8; i < IPOIB_ADDRESS; i++)
-		guid = guid << 8 | address[i];
-	return guid;
-}
-
-static void note_port(struct vfctl_pf *pf, const struct vfctl_mac *permanent)
-{
-	if (!vfctl_mac_is_zero(permanent))
-		vfctl_mac_format(permanent, pf->port_id);
-}
-
-static bool read_netdev(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *name,
-	const struct nl_link *link)
-{
-	_free_ char *speed = NULL;
-	bool first = !pf->netdev[0];
-
-	if (!add_name(pf, name))
-		return false;
-	for (char **alt = link ? link->altnames : NULL; alt && *alt; alt++)
-		if (!add_name(pf, *alt))
-			return false;
-	if (!first || !str_copy(pf->netdev, sizeof(pf->netdev), name))
-		return true;
-	if (link) {
-		pf->ifindex = link->ifindex;
-		pf->up = link->up;
-		pf->carrier = link->carrier;
-		pf->mtu = link->mtu;
-		pf->infiniband = link->type == ARPHRD_INFINIBAND;
-		if (link->address_len == sizeof(pf->mac.byte))
-			memcpy(pf->mac.byte, link->address, sizeof(pf->mac.byte));
-		if (link->address_len == IPOIB_ADDRESS)
-			pf->guid = guid_of_address(link->address);
-		note_port(pf, &link->permanent);
-	} else {
-		read_netdev_sysfs(ctx, pf);
-	}
-	if (host_try_read(ctx, &speed, "/sys/class/net/%s/speed", name) == 0)
-		parse_u32(speed, 0, 10000000, &pf->speed_mbps);
-	return true;
-}
-
-/* @links NULL: they were not read, and the kernel is asked for this one. */
-static bool read_netdev_named(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *name,
-	const struct nl_links *links)
-{
-	_cleanup_(nl_links_free) struct nl_links own = {0};
-
-	if (!links && nl_link_read(ctx, name, &own) < 0)
-		ctx_clear(ctx);
-	return read_netdev(ctx, pf, name, find_link(links ? links : &own, name));
-}
-
-static bool read_netdevs(struct vfctl_ctx *ctx, struct vfctl_pf *pf,
-	const struct nl_links *links)
-{
-	_strv_ char **names = NULL;
-
-	if (pf->class_code >> 16 != CLASS_NETWORK || pci_netdevs(ctx, &pf->bdf, &names, NULL) < 0)
-		return true;
-	for (size_t i = 0; names[i]; i++)
-		if (!is_representor(ctx, names[i]) && !read_netdev_named(ctx, pf, names[i], links))
-			return false;
-	return true;
-}
-
-static bool read_rdma(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
-{
-	_strv_ char **names = NULL;
-	_free_ char *layer = NULL, *gid = NULL;
-
-	if (pci_children(ctx, &pf->bdf, "infiniband", &names) < 0)
-		return true;
-	for (size_t i = 0; names[i]; i++) {
-		if (!add_name(pf, names[i]))
-			return false;
-		if (!pf->rdma[0])
-			str_copy(pf->rdma, sizeof(pf->rdma), names[i]);
-	}
-	if (pf->rdma[0] && host_try_read(ctx, &layer,
-		"/sys/class/infiniband/%s/ports/1/link_layer", pf->rdma) == 0)
-		pf->infiniband = str_eq(layer, "InfiniBand");
-	if (pf->infiniband && pf->rdma[0] && host_try_read(ctx, &gid,
-		"/sys/class/infiniband/%s/ports/1/gids/0", pf->rdma) == 0)
-		gid_parse_guid(gid, &pf->guid);
-	if (pf->infiniband && pf->guid)
-		vfctl_guid_format(pf->guid, pf->port_id);
-	return true;
-}
-
-static bool read_pf(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links)
-{
-	pci_driver(ctx, &pf->bdf, pf->driver);
-	pf->vendor = (uint16_t)pci_read_hex(ctx, &pf->bdf, "vendor");
-	pf->device = (uint16_t)pci_read_hex(ctx, &pf->bdf, "device");
-	pf->class_code = pci_read_hex(ctx, &pf->bdf, "class");
-	pf->numa_node = pci_read_int(ctx, &pf->bdf, "numa_node", VFCTL_NODE_NONE);
-	pf->iommu_group = pci_iommu_group(ctx, &pf->bdf);
-	if (pf->iommu_group < 0)
-		pf->iommu_group = -1;
-	pf->offset = pci_read_int(ctx, &pf->bdf, "sriov_offset", -1);
-	pf->stride = pci_read_int(ctx, &pf->bdf, "sriov_stride", -1);
-	pf->autoprobe = pci_read_int(ctx, &pf->bdf, "sriov_drivers_autoprobe", 1) != 0;
-	return read_netdevs(ctx, pf, links) && read_rdma(ctx, pf);
 }
 
 static void first_child(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dir,
@@ -249,13 +68,13 @@ static void merge_attrs(const struct vfctl_pf *pf, struct vfctl_vf *vf,
 		vf->attrs.mask &= VFCTL_ATTR_INFINIBAND | VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX;
 }
 
-/* What of a VF is read. */
+/* How much of a VF is read. */
 enum depth {
-	DEPTH_VALUES, /* what all VFs of a PF are asked for at once: identity and policy */
-	DEPTH_ALL,    /* and what its own directory in sysfs tells, and who has it */
+	DEPTH_VALUES, /* the values that are requested for all VFs of a PF at once: identity and policy */
+	DEPTH_ALL,    /* and its own directory in sysfs, and its user */
 };
 
-/* In switchdev mode rtnetlink knows nothing of rates. */
+/* In switchdev mode rtnetlink does not report rates. */
 static int read_rates(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 {
 	_cleanup_(eswitch_rates_clear) struct eswitch_rates rates = {0};
@@ -277,11 +96,11 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		r = nl_vfs_read(ctx, pf->ifindex, &infos);
 	if (r == -ENOMEM)
 		return r;
-	/* A capture may lack it; sysfs still tells the rest. */
+	/* A capture may lack it; sysfs still provides the rest. */
 	if (r < 0 && r != -EOPNOTSUPP)
-		add_doubt(ctx, &pf->unread);
+		add_unread(ctx, &pf->unread);
 	pf->vf_info = infos.count > 0;
-	note_port(pf, &infos.permanent);
+	pf_note_port(pf, &infos.permanent);
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct nl_vf *info = nl_vfs_find(&infos, pf->vfs[i].index);
 
@@ -299,11 +118,11 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	else
 		r = 0;
 	if (r < 0 && r != -ENOMEM)
-		add_doubt(ctx, &pf->unread);
+		add_unread(ctx, &pf->unread);
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Is @only (a PF, PF/INDEX or a VF's address; NULL: all) about this PF? */
+/* Whether @only (a PF, PF/INDEX or a VF's address; NULL: all) refers to this PF. */
 static bool concerns(const struct vfctl_pf *pf, const char *only)
 {
 	_free_ char *name = NULL;
@@ -323,29 +142,29 @@ static bool concerns(const struct vfctl_pf *pf, const char *only)
 
 static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth depth)
 {
-	/* Without a driver there is nobody to ask. */
+	/* Without a driver the kernel cannot report the mode. */
 	if (pf->class_code >> 16 != CLASS_NETWORK || !pf->driver[0] || pci_driver_is_vfio(pf->driver))
 		return;
-	/* The hook is in a hurry. */
+	/* The hook has little time. */
 	if (driver_has(pf->driver, DRIVER_NO_ESWITCH)) {
 		pf->eswitch = VFCTL_ESWITCH_NONE;
 		return;
 	}
 	if (eswitch_read(ctx, &pf->bdf, &pf->eswitch) < 0)
-		add_doubt(ctx, &pf->unread);
+		add_unread(ctx, &pf->unread);
 	if (depth == DEPTH_ALL && pf->eswitch != VFCTL_ESWITCH_NONE && pf->eswitch != VFCTL_ESWITCH_LEGACY)
 		representors_read(ctx, pf);
 	if (depth == DEPTH_ALL)
 		lag_read(ctx, pf);
-	/* Whoever may not ask for the mode sees what it brings. */
+	/* Without the privilege to read the mode, detect switchdev by the representors. */
 	for (uint32_t i = 0; pf->eswitch == VFCTL_ESWITCH_UNKNOWN && i < pf->num_vfs; i++)
 		if (pf->vfs[i].representor[0])
 			pf->eswitch = VFCTL_ESWITCH_SWITCHDEV;
 }
 
 /*
- * One PF with its VFs; of those @only does not concern, no more than the links say. @links NULL: of this PF's
- * network devices only.
+ * Read one PF with its VFs; for a PF that @only does not name, only the links. @links NULL: of this
+ * PF's network devices only.
  */
 static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
 	const char *only, enum depth depth)
@@ -353,7 +172,7 @@ static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	char *doubt;
 	int r = 0;
 
-	if (!read_pf(ctx, pf, links))
+	if (!pf_read(ctx, pf, links))
 		return ctx_oom(ctx);
 	if (!pf->vfs)
 		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
@@ -363,13 +182,13 @@ static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		pf->acs = pci_acs_of_path(ctx, &pf->bdf, &pf->acs_port);
 	if (r == 0 && concerns(pf, only))
 		r = read_vfs(ctx, pf, links, depth);
-	doubt = host_take_doubt(ctx);
+	doubt = host_take_unread(ctx);
 	if (r == -ENOMEM || pf->unread)
 		free(doubt);
 	else if (doubt)
 		pf->unread = doubt;
 	else if (r < 0)
-		add_doubt(ctx, &pf->unread);
+		add_unread(ctx, &pf->unread);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -401,18 +220,18 @@ static int list_functions(struct vfctl_ctx *ctx, struct vfctl_bdf **ret, size_t 
 	return 0;
 }
 
-/* VFs have no VFs: those that a PF's links name need not be asked for them. */
+/* VFs have no VFs: skip the functions to which the links of a PF point. */
 static int note_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct vfctl_bdf *all,
 	size_t count, bool *is_vf)
 {
-	char *doubt = host_take_doubt(ctx); /* of the functions before */
+	char *doubt = host_take_unread(ctx); /* of the previous functions */
 	int r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
 
-	/* Whatever is wrong here is found again, and told, when the PF is read. */
+	/* An error here occurs again, and is reported, when the PF is read. */
 	if (r < 0)
 		ctx_clear(ctx);
-	free(host_take_doubt(ctx));
-	ctx->doubt = doubt;
+	free(host_take_unread(ctx));
+	ctx->unread = doubt;
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct vfctl_bdf *at = bsearch(&pf->vfs[i].bdf, all, count, sizeof(*all),
 			compare_bdfs);
@@ -458,7 +277,7 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 
 	if (!inv || !host_of(ctx))
 		return ctx_oom(ctx);
-	free(host_take_doubt(ctx));
+	free(host_take_unread(ctx));
 	r = find_pfs(ctx, inv);
 	if (r == 0 && inv->pf_count)
 		r = nl_links_read(ctx, &links);
@@ -466,9 +285,9 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 		return r;
 	if (host_check(ctx) < 0)
 		return -E2BIG;
-	inv->unread = host_take_doubt(ctx);
+	inv->unread = host_take_unread(ctx);
 	if (r < 0 && r != -EOPNOTSUPP) /* a plain sys/ tree has no link messages */
-		add_doubt(ctx, &inv->unread);
+		add_unread(ctx, &inv->unread);
 	for (size_t i = 0; i < inv->pf_count; i++) {
 		r = read_one(ctx, &inv->pfs[i], &links, only, DEPTH_ALL);
 		if (r == 0)
@@ -477,7 +296,43 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 			return r;
 	}
 	holder_name_all(ctx, inv);
-	free(host_take_doubt(ctx)); /* names are for people; nothing depends on them */
+	free(host_take_unread(ctx)); /* names are only for display; no decision depends on them */
+	ctx_clear(ctx);
+	*ret_inventory = steal(inv);
+	return 0;
+}
+
+/* A network function that is neither a VF nor a PF. */
+static bool is_without_sriov(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
+{
+	struct vfctl_bdf pf;
+
+	return pci_read_hex(ctx, bdf, "class") >> 16 == CLASS_NETWORK &&
+		pci_read_int(ctx, bdf, "sriov_totalvfs", -1) < 0 &&
+		pci_link_function(ctx, bdf, "physfn", &pf) < 0;
+}
+
+int inventory_read_others(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_inventory)
+{
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
+	_cleanup_(nl_links_free) struct nl_links links = {0};
+	_free_ struct vfctl_bdf *all = NULL;
+	size_t count = 0;
+	int r = inv && host_of(ctx) ? list_functions(ctx, &all, &count) : ctx_oom(ctx);
+
+	if (r == 0 && nl_links_read(ctx, &links) == -ENOMEM)
+		r = -ENOMEM;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		if (!is_without_sriov(ctx, &all[i]))
+			continue;
+		if (!array_grow(inv->pfs, inv->pf_count))
+			return ctx_oom(ctx);
+		inv->pfs[inv->pf_count] = (struct vfctl_pf){.bdf = all[i]};
+		r = read_one(ctx, &inv->pfs[inv->pf_count++], &links, NULL, DEPTH_ALL);
+	}
+	free(host_take_unread(ctx));
+	if (r < 0)
+		return r;
 	ctx_clear(ctx);
 	*ret_inventory = steal(inv);
 	return 0;
@@ -492,13 +347,15 @@ static int read_alone(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, enum d
 
 	if (!inv || !host_of(ctx) || !array_grow(inv->pfs, 0))
 		return ctx_oom(ctx);
-	free(host_take_doubt(ctx));
+	free(host_take_unread(ctx));
 	total = pci_read_int(ctx, bdf, "sriov_totalvfs", -1);
-	inv->unread = host_take_doubt(ctx);
+	if (total < 0 && is_without_sriov(ctx, bdf))
+		total = 0;
+	inv->unread = host_take_unread(ctx);
 	if (inv->unread)
 		return ctx_fail(ctx, -EIO, "%s", inv->unread);
 	if (total < 0)
-		return ctx_fail(ctx, -ENOENT, "%s is no PF of this host", TEXT(bdf));
+		return ctx_fail(ctx, -ENOENT, "%s is not a PF of this host", TEXT(bdf));
 	pf = &inv->pfs[inv->pf_count++];
 	*pf = (struct vfctl_pf){.bdf = *bdf, .total_vfs = (uint32_t)total};
 	r = read_one(ctx, pf, NULL, NULL, depth);
@@ -527,7 +384,7 @@ int inventory_complete(struct vfctl_ctx *ctx, struct vfctl_pf *pf, struct vfctl_
 
 	read_vf_sysfs(ctx, pf, vf);
 	holder_of_vf(ctx, pf, vf, &(const struct nl_links){0});
-	doubt = host_take_doubt(ctx);
+	doubt = host_take_unread(ctx);
 	return doubt ? ctx_fail(ctx, -EIO, "%s", doubt) : 0;
 }
 
@@ -553,7 +410,7 @@ static int locate(struct vfctl_ctx *ctx, const char *name, struct vfctl_bdf *ret
 	if (!pf)
 		return -ENOMEM;
 	if (vfctl_bdf_parse(pf, &bdf) < 0 &&
-		(netdev_function(ctx, pf, &bdf) < 0 || is_representor(ctx, pf)))
+		(pf_netdev_function(ctx, pf, &bdf) < 0 || pf_is_representor(ctx, pf)))
 		return -ENOENT;
 	if (!strchr(name, '/'))
 		pci_link_function(ctx, &bdf, "physfn", &bdf);
@@ -567,7 +424,7 @@ int inventory_locate(struct vfctl_ctx *ctx, const char *name, struct vfctl_bdf *
 {
 	int r = locate(ctx, name, ret_pf);
 
-	free(host_take_doubt(ctx));
+	free(host_take_unread(ctx));
 	ctx_clear(ctx);
 	return r;
 }

@@ -6,8 +6,8 @@
 #define NET "/sys/class/net/"
 
 /*
- * mlx5 says it in debugfs (lag/debugfs.c), for root; else the name of the RDMA device that both ports
- * have together tells, unless udev has given it another. ice does not say.
+ * For root, mlx5 reports it in debugfs (lag/debugfs.c). Otherwise the name of the RDMA device that
+ * both ports share shows it, unless udev renamed that. ice does not report it.
  */
 static enum vfctl_lag read_state(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
@@ -15,14 +15,14 @@ static enum vfctl_lag read_state(struct vfctl_ctx *ctx, const struct vfctl_pf *p
 
 	if (host_try_read(ctx, &state, "/sys/kernel/debug/mlx5/%s/lag/state", TEXT(&pf->bdf)) == 0)
 		return str_eq(state, "active") ? VFCTL_LAG_ACTIVE : VFCTL_LAG_OFF;
-	free(host_take_doubt(ctx));
+	free(host_take_unread(ctx));
 	return str_starts(pf->rdma, "mlx5_bond_") ? VFCTL_LAG_ACTIVE : VFCTL_LAG_UNKNOWN;
 }
 
 void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 {
 	_free_ char *master = NULL, *mode = NULL;
-	char *doubt = host_take_doubt(ctx);
+	char *unread = host_take_unread(ctx);
 
 	pf->bond[0] = pf->bond_mode[0] = '\0';
 	pf->lag = VFCTL_LAG_UNKNOWN;
@@ -36,8 +36,8 @@ void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 			str_copy(pf->bond_mode, sizeof(pf->bond_mode), mode);
 		}
 	}
-	if (doubt) { /* of what was read before */
-		free(host_take_doubt(ctx));
-		ctx->doubt = doubt;
+	if (unread) { /* of earlier reads */
+		free(host_take_unread(ctx));
+		ctx->unread = unread;
 	}
 }

@@ -5,7 +5,7 @@
 #include "base/ctx.h"
 #include "core/inventory.h"
 
-/* Fill in the bond that a PF is a port of, and the state of its VF-LAG. */
+/* Fill in the bond of a PF, and the state of its VF-LAG. */
 void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf);
 
 #endif

@@ -8,7 +8,7 @@
 #include "host/host.h"
 #include "pci/device.h"
 
-/* The indexes that have a link. Links sort as text in the directory; host_try_list() by number. */
+/* The indexes for which there is a link, in numerical order. */
 static int list_indexes(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_vf **io_vfs,
 	uint32_t *io_count)
 {
@@ -31,7 +31,7 @@ static int list_indexes(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struc
 	return 0;
 }
 
-/* @ret_there: false when it was removed since the directory was listed. */
+/* @ret_there: false if it was removed since the directory was listed. */
 static int read_link(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_vf *vf,
 	bool *ret_there)
 {
@@ -60,8 +60,8 @@ static struct vfctl_bdf of_routing_id(const struct vfctl_bdf *pf, uint32_t id)
 
 /*
  * The addresses of a PF's VFs are in equal steps (SR-IOV specification 3.3.9 and 3.3.10, First VF
- * Offset and VF Stride): where the first two links and the last say so, those between need not be
- * read. -EAGAIN: they have to be.
+ * Offset and VF Stride): if the first two links and the last one agree with that, the links between
+ * need not be read. -EAGAIN: they have to be.
  */
 static int step_through(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_vf *vfs,
 	uint32_t count)
@@ -108,7 +108,7 @@ static int read_all(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vf
 }
 
 /*
- * VFs are what the virtfnN links say: sriov_numvfs may stay wrong after a failed driver, and reading
+ * VFs are those with a virtfnN link: sriov_numvfs may be wrong after a driver failed, and reading
  * it waits for the lock that a writer holds.
  */
 int links_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_vf **ret_vfs,

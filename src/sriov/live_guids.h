@@ -5,9 +5,9 @@
 #include "ids/live.h"
 
 /*
- * For the hook, as live_macs_read() is: the GUIDs of nodes and ports that InfiniBand PFs and their
- * VFs have.
- * A PF that cannot be read is passed over: the others of the fabric stop no guest.
+ * Read the node and port GUIDs of InfiniBand PFs and their VFs, for the hook, like
+ * live_macs_read(). A PF that cannot be read is skipped: another PF must not prevent the start of a
+ * guest.
  */
 int live_guids_add(struct vfctl_ctx *ctx, struct live_values *io);
 

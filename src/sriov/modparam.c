@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ConnectX-3: mlx4_core has no sriov_configure; its VFs come from the load-time parameters
- * num_vfs and probe_vf, mode 0444 (drivers/net/ethernet/mellanox/mlx4/main.c). So a count is
- * a line in modprobe.d that holds from the next load on.
+ * ConnectX-3: mlx4_core has no sriov_configure; its VFs come from the load-time parameters num_vfs
+ * and probe_vf, mode 0444 (drivers/net/ethernet/mellanox/mlx4/main.c). So the number is set in a
+ * line in modprobe.d, which applies from the next load on.
  */
 #include "sriov/modparam.h"
 
@@ -15,9 +15,9 @@
 #define MODULE "mlx4_core"
 #define DIR "/etc/modprobe.d"
 #define FILE_NAME "vfctl-mlx4.conf"
-#define VFS_MAX 63 /* of one port; the driver's tables hold 64 functions, the PF included */
+#define VFS_MAX 63 /* for one port; the driver's tables have 64 functions, including the PF */
 #define RELOAD                                                                           \
-	MODULE " makes and removes VFs only when it is loaded: unload it and load it again, " \
+	MODULE " creates and removes VFs only when it is loaded: unload it and load it again, " \
 	       "or reboot (every port of its adapters goes down meanwhile; if it is in the "  \
 	       "initramfs, rebuild that first)"
 
@@ -26,9 +26,12 @@ bool modparam_is_needed(const struct vfctl_pf *pf)
 	return driver_has(pf->driver, DRIVER_VFS_AT_LOAD);
 }
 
-/* ---- what others wrote ---- */
+/* ---- options in other files ---- */
 
-/* "options mlx4_core ... num_vfs=..." ('-' and '_' are the same to modprobe). */
+/*
+ * Whether the line is "options mlx4_core ... num_vfs=..." ('-' and '_' are equivalent for
+ * modprobe).
+ */
 static bool sets_count(const char *line)
 {
 	_free_ char *copy = strdup(line);
@@ -60,13 +63,13 @@ static int check_file(struct vfctl_ctx *ctx, const char *name)
 		number++;
 		if (sets_count(line))
 			return ctx_fail(ctx, -EEXIST, DIR "/%s:%u sets the VFs of " MODULE
-				" already (%s); change it there, or remove it and come back", name,
+				" already (%s); change it there, or remove it and repeat the command", name,
 				number, line);
 	}
 	return 0;
 }
 
-/* Options of all files are joined, so a second place to set them is a contradiction. */
+/* modprobe joins the options of all files, so a second file with them is a conflict. */
 static int check_others(struct vfctl_ctx *ctx)
 {
 	_strv_ char **names = NULL;
@@ -75,7 +78,7 @@ static int check_others(struct vfctl_ctx *ctx)
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
-		return ctx_fail(ctx, r, "what else sets the VFs of " MODULE " cannot be read: " DIR
+		return ctx_fail(ctx, r, "other settings of the VFs of " MODULE " cannot be read: " DIR
 			": %s", strerror(-r));
 	for (size_t i = 0; r == 0 && names[i]; i++) {
 		size_t len = strlen(names[i]);
@@ -104,7 +107,7 @@ static size_t count_pfs(const struct vfctl_inventory *inv)
 	return n;
 }
 
-/* What our file holds, "" where there is none. */
+/* The contents of vfctl's file, "" if there is none. */
 static int read_before(struct vfctl_ctx *ctx, char **ret)
 {
 	_free_ char *text = NULL;
@@ -112,7 +115,7 @@ static int read_before(struct vfctl_ctx *ctx, char **ret)
 
 	if (r < 0 && r != -ENOENT)
 		return ctx_fail(ctx, r, "read " DIR "/" FILE_NAME ": %s", strerror(-r));
-	/* The end was cut off by reading. */
+	/* Reading removed the newline at the end. */
 	*ret = r == 0 ? str_format("%s\n", text) : strdup("");
 	return *ret ? 0 : ctx_oom(ctx);
 }

@@ -5,15 +5,16 @@
 #include "base/change.h"
 #include "core/inventory.h"
 
-/* Does this PF's driver make VFs when its module is loaded, and never later (mlx4)? */
+/* Whether this PF's driver creates VFs only when its module is loaded (mlx4). */
 bool modparam_is_needed(const struct vfctl_pf *pf);
 
 /*
- * Plan: the module's options ask for @count VFs from its next load on. The module is not
- * reloaded: every port of every adapter it drives would go down; the change says so.
+ * Plan to set the module's options such that it creates @count VFs from its next load on. The
+ * module is not reloaded: every port of every adapter it drives would go down; the change reports
+ * it.
  * @probe  the host's own driver takes the VFs.
- * @return 0; -ERANGE more than the driver can make; -EEXIST another file of modprobe.d sets
- * the same options, named with its line.
+ * @return 0; -ERANGE more than the driver can create; -EEXIST another file of modprobe.d sets the
+ * same options; the message has its line.
  */
 int modparam_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, uint32_t count, bool probe,

@@ -26,7 +26,7 @@ struct bare {
 	unsigned count, first_controller, first_vf;
 };
 
-/* VFs are numbered from 1 there; 0 is no VF. */
+/* VFs are numbered from 1; 0 is not a VF. */
 static struct bare find_bare(const uint8_t data[HOST_NVME_DATA], uint32_t vfs)
 {
 	struct bare bare = {0};
@@ -75,8 +75,8 @@ void nvme_warn_bare(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
 	struct bare bare = look_nvme(ctx, pf, path);
 
 	if (bare.count)
-		log_warn(ctx, "%s: %u NVMe VF%s no queues or no interrupts yet, and cannot be used "
-			"before; give VF %u some: nvme virt-mgmt %s -c %u -r 0 -a 8 -n QUEUES, the same "
+		log_warn(ctx, "%s: %u NVMe VF%s no queues or no interrupts yet and cannot be used; "
+			"assign some to VF %u: nvme virt-mgmt %s -c %u -r 0 -a 8 -n QUEUES, the same "
 			"with -r 1 for interrupts, then nvme virt-mgmt %s -c %u -a 9",
 			vfctl_bdf_format(pf, text), bare.count, bare.count == 1 ? " has" : "s have",
 			bare.first_vf, path, bare.first_controller, path, bare.first_controller);

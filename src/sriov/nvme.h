@@ -6,11 +6,14 @@
 #include "core/types.h"
 
 /*
- * An NVMe VF is of no use before its queues and interrupt vectors are assigned: when the PF
- * is an NVMe controller that says that VFs are without, warn of it and name the remedy.
+ * An NVMe VF is unusable before its queues and interrupt vectors are assigned. If the PF is an NVMe
+ * controller that reports VFs without these, log a warning with the remedy.
  */
 void nvme_warn_bare(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf);
-/* How many of its VFs are so; 0: none, or it is no NVMe controller, or does not say. */
+/*
+ * Number of its VFs without resources; 0: none, or it is not an NVMe controller, or does not report
+ * it.
+ */
 unsigned nvme_bare_vfs(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The effects on VFs that vfctl has: each observed, made, and taken back, from data alone. */
+/* Operations on PFs and VFs: each can be observed, applied and rolled back from its data alone. */
 #include "sriov/ops.h"
 
 #include <errno.h>
@@ -37,24 +37,24 @@ static int write_autoprobe(struct vfctl_ctx *ctx, const struct op *op, const cha
 }
 
 OP_WRITTEN(autoprobe, observe_autoprobe, write_autoprobe)
-const struct op_type op_autoprobe = {.name = "autoprobe", OP_CALLS(autoprobe), .volatile_ = true,
+const struct op_type op_autoprobe = {.name = "autoprobe", OP_CALLS(autoprobe), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
 /* ---- the number of VFs ---- */
 
 static const struct {
 	int error;
-	const char *words;
+	const char *message;
 } numvfs_hints[] = {
 	{-ERANGE, "more than the driver's limit; see sriov_totalvfs"},
-	{-EBUSY, "the PF is not ready, or another count is active already"},
+	{-EBUSY, "the PF is not ready, or another number of VFs is already active"},
 	{-ENOENT, "its driver cannot create VFs through sysfs"},
 	{-EPERM, "the driver's own limit or mode forbids it (igb: MSI-X is needed; ixgbe: "
 		 "traffic classes or macvlans take the VFs)"},
 	{-EAGAIN, "the driver is busy with its VFs; try again"},
 	{-EOPNOTSUPP, "the device or its firmware mode has no SR-IOV"},
-	{-ENOMEM, "no room for the VFs' memory windows or bus numbers: enable SR-IOV and "
-		  "'above 4G decoding' in the BIOS, or boot with pci=realloc"},
+	{-ENOMEM, "no space for the memory windows or bus numbers of the VFs: enable SR-IOV and 'above "
+		  "4G decoding' in the BIOS, or boot with pci=realloc"},
 	{-ENOSPC, "no interrupt vectors left for so many VFs"},
 	{-EIO, "the device's SR-IOV capability is broken, or its firmware does not answer"},
 };
@@ -63,8 +63,8 @@ static const char *numvfs_hint(int error)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(numvfs_hints); i++)
 		if (numvfs_hints[i].error == error)
-			return numvfs_hints[i].words;
-	return "dmesg may say why";
+			return numvfs_hints[i].message;
+	return "dmesg may tell why";
 }
 
 struct counting {
@@ -73,16 +73,16 @@ struct counting {
 	uint32_t want;
 };
 
-/* By the links: reading sriov_numvfs waits for whoever writes it. */
+/* Counts the links, because a read of sriov_numvfs blocks while another process writes to it. */
 static void tell_count(void *data)
 {
 	const struct counting *c = data;
 	uint32_t now = c->ctx->doing ? links_count(c->ctx, c->pf) : 0;
 
 	if (c->want)
-		ctx_doing(c->ctx, "%u of %u VFs are there", now, c->want);
+		ctx_progress(c->ctx, "%u of %u VFs exist", now, c->want);
 	else
-		ctx_doing(c->ctx, "%u VFs are still there", now);
+		ctx_progress(c->ctx, "%u VFs still exist", now);
 }
 
 static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32_t count)
@@ -94,7 +94,7 @@ static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 
 	/* A second write would wait for the first one's lock. */
 	if (vfctl_ctx_unfinished(ctx))
-		return ctx_fail(ctx, -ETIMEDOUT, "the kernel still works on the first write");
+		return ctx_fail(ctx, -ETIMEDOUT, "the kernel has not finished the first write");
 	snprintf(text, sizeof(text), "%u", count);
 	r = host_write_watched(ctx, tell_count, &c, text, PCI_SYSFS "%s/sriov_numvfs", TEXT(pf));
 	/* i40e answers EAGAIN while a VF operation is pending. */
@@ -107,7 +107,7 @@ static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 		return pci_fail_unbound(ctx, pf, r);
 	if (count)
 		snprintf(what, sizeof(what), "%u VF%s", count, count == 1 ? "" : "s");
-	return ctx_fail(ctx, r, "the kernel refused %s (%s: %s)", what, errno_name(r),
+	return ctx_fail(ctx, r, "the kernel rejected %s (%s: %s)", what, errno_name(r),
 		numvfs_hint(r));
 }
 
@@ -133,7 +133,7 @@ static int observe_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t co
 	return *ret_texts ? 0 : ctx_oom(ctx);
 }
 
-/* A driver may grant fewer and call it success (bnxt with the PF down). */
+/* A driver may create fewer and report success (bnxt if the PF is down). */
 static int check_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32_t want)
 {
 	char driver[PCI_DRIVER_NAME] = "";
@@ -143,13 +143,12 @@ static int check_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 	if (r < 0 || now == want)
 		return r;
 	if (!want)
-		return ctx_fail(ctx, -EIO, "%u VFs are still there after the kernel said they "
-			"were removed", now);
+		return ctx_fail(ctx, -EIO, "%u VFs still exist after the kernel reported their removal", now);
 	r = pci_driver(ctx, pf, driver);
 	if (r < 0 || !driver[0])
 		return r < 0 ? r : pci_fail_unbound(ctx, pf, -EIO);
-	return ctx_fail(ctx, -EIO, "the driver %s made %u VFs of %u without an error (dmesg may "
-		"say why; some drivers need the PF up)", driver, now, want);
+	return ctx_fail(ctx, -EIO, "driver %s created %u of %u VFs without an error (dmesg may tell "
+		"why; some drivers need the PF up)", driver, now, want);
 }
 
 static int apply_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t count)
@@ -171,16 +170,16 @@ static int revert_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	uint32_t before, now;
 	int r = vf_op_pf(ctx, ops, &pf);
 
-	/* It would only seem to be as before. */
+	/* The present count would only seem to be the previous one. */
 	if (r == 0 && host_write_goes_on(ctx, PCI_SYSFS "%s/sriov_numvfs", TEXT(&pf)))
-		return ctx_fail(ctx, -ETIMEDOUT, "the kernel still works on the first write");
+		return ctx_fail(ctx, -ETIMEDOUT, "the kernel has not finished the first write");
 	if (r == 0)
 		r = read_number(ctx, ops, ops->before, &before);
 	if (r == 0)
 		r = count_vfs(ctx, &pf, &now);
 	if (r < 0 || now == before)
 		return r;
-	/* The kernel goes from one number to another by way of none. */
+	/* The kernel requires 0 between two different numbers. */
 	if (now)
 		r = write_count(ctx, &pf, 0);
 	if (r == 0 && before)
@@ -188,11 +187,11 @@ static int revert_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	if (r == 0)
 		r = count_vfs(ctx, &pf, &now);
 	if (r == 0 && now != before)
-		return ctx_fail(ctx, -EIO, "of %u VFs %u came back", before, now);
+		return ctx_fail(ctx, -EIO, "of %u VFs, %u were restored", before, now);
 	return r;
 }
 
-const struct op_type op_numvfs = {.name = "numvfs", .volatile_ = true, .is_gone = pci_op_is_gone,
+const struct op_type op_numvfs = {.name = "numvfs", .lost_on_reboot = true, .is_gone = pci_op_is_gone,
 	.observe = observe_numvfs, .apply = apply_numvfs, .revert = revert_numvfs};
 
 /* ---- attributes ---- */
@@ -210,7 +209,7 @@ static bool has_vectors(const char *text)
 	return text && strstr(text, "\"msix\"");
 }
 
-/* With the number of its vectors where the op is about that, and it can be read. */
+/* Include the number of vectors if the op concerns that, and it can be read. */
 static char *observed_attrs(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_vf *vf)
 {
 	struct vfctl_vf_attrs now = vf->attrs;
@@ -248,13 +247,19 @@ static bool same_attrs(const char *text, const char *observed)
 
 	if (json_to_attrs(text, &a) < 0 || json_to_attrs(observed, &b) < 0)
 		return false;
-	/* How many vectors are the default nobody says, nor everywhere how many there are. */
+	/*
+	 * The default number of vectors is not reported, and some drivers do not report the number
+	 * at all.
+	 */
 	if (!a.msix || !(b.mask & VFCTL_ATTR_MSIX))
 		a.mask &= ~(uint32_t)VFCTL_ATTR_MSIX;
 	return !(a.mask & ~attrs_equal(&a, &b));
 }
 
-/* What the ops want, or had before; VFs that are not there any more are left out of the latter. */
+/*
+ * The values that the ops want, or had before; for the latter, VFs that no longer exist are left
+ * out.
+ */
 static int make_changes(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before,
 	const struct vfctl_pf *pf, struct vf_attr_change *changes, size_t *ret_count)
 {
@@ -302,7 +307,7 @@ static int write_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 	return r < 0 ? r : write_pf(ctx, ops, count, before, pf);
 }
 
-/* Not every driver has VF attributes (ena, nvme): then there is nothing to give. */
+/* Some drivers have no VF attributes (ena, nvme): then there is nothing to set. */
 static int write_identity(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool back)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -315,21 +320,21 @@ static int write_identity(struct vfctl_ctx *ctx, const struct op *ops, size_t co
 	ctx_clear(ctx);
 	r = vf_op_open_pf(ctx, ops, &inv, &pf);
 	if (r == 0)
-		log_warn(ctx, "%s: the driver %s cannot set MACs; the VFs keep its own",
+		log_warn(ctx, "%s: driver %s cannot set MACs; the VFs keep those of the driver",
 			vfctl_pf_name(pf, name), pf->driver);
 	return r;
 }
 
-OP_TURNED_TOGETHER(vf_attrs, write_attrs)
-const struct op_type op_vf_attrs = {.name = "vf-attrs", .volatile_ = true,
+OP_APPLY_OR_REVERT_ALL(vf_attrs, write_attrs)
+const struct op_type op_vf_attrs = {.name = "vf-attrs", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone, .observe = observe_attrs, .apply = vf_attrs_apply,
 	.revert = vf_attrs_revert, .same = same_attrs};
-OP_TURNED_TOGETHER(vf_identity, write_identity)
-const struct op_type op_vf_identity = {.name = "vf-identity", .volatile_ = true,
+OP_APPLY_OR_REVERT_ALL(vf_identity, write_identity)
+const struct op_type op_vf_identity = {.name = "vf-identity", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone, .observe = observe_attrs, .apply = vf_identity_apply,
 	.revert = vf_identity_revert, .same = same_attrs};
 
-/* For the hook, which has no time to look at the whole host. */
+/* For the hook, which has no time to read the whole host. */
 static int write_guest(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -341,23 +346,75 @@ static int write_guest(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 	return r < 0 ? r : write_pf(ctx, ops, count, before, &inv->pfs[0]);
 }
 
-OP_TURNED_TOGETHER(guest_attrs, write_guest)
-const struct op_type op_guest_attrs = {.name = "guest-attrs", .volatile_ = true,
+OP_APPLY_OR_REVERT_ALL(guest_attrs, write_guest)
+const struct op_type op_guest_attrs = {.name = "guest-attrs", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone, .observe = observe_attrs, .apply = guest_attrs_apply,
 	.revert = guest_attrs_revert, .same = same_attrs};
 
 /* ---- modules ---- */
 
+#define RELEASE "/proc/sys/kernel/osrelease"
+#define BUILTIN "/lib/modules/%s/modules.builtin"
+
+/* @len: of @b. The kernel knows modules with "_", whose files may have "-". */
+static bool same_module(const char *a, const char *b, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!a[i] || (a[i] != b[i] && !(strchr("-_", a[i]) && strchr("-_", b[i]))))
+			return false;
+	return !a[len];
+}
+
+/* A line of modules.builtin: "kernel/drivers/pci/pcie/aer.ko" */
+static bool is_builtin(struct vfctl_ctx *ctx, const char *name)
+{
+	_free_ char *release = NULL, *list = NULL;
+
+	if (host_try_read(ctx, &release, RELEASE) < 0 ||
+		host_try_read(ctx, &list, BUILTIN, str_rstrip(release)) < 0)
+		return false;
+	for (const char *at = list; (at = strstr(at, ".ko")); at += strlen(".ko")) {
+		const char *begin = at;
+
+		while (begin > list && !strchr("/\n", begin[-1]))
+			begin--;
+		if (same_module(name, begin, (size_t)(at - begin)))
+			return true;
+	}
+	return false;
+}
+
+bool module_is_here(struct vfctl_ctx *ctx, const char *name)
+{
+	char known[64];
+	size_t i = 0;
+
+	for (; name[i] && i < sizeof(known) - 1; i++)
+		known[i] = name[i] == '-' ? '_' : name[i];
+	known[i] = '\0';
+	return pci_driver_is_here(ctx, name) || host_exists(ctx, "/sys/module/%s", known) ||
+		is_builtin(ctx, name);
+}
+
 static int observe_module(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	return op_say(ctx, pci_driver_is_here(ctx, op->target) ? "loaded" : "absent", ret);
+	return op_say(ctx, module_is_here(ctx, op->target) ? "loaded" : "absent", ret);
 }
 
 static int apply_module(struct vfctl_ctx *ctx, const struct op *op)
 {
+	int r;
+
+	if (!str_eq(op->want, "tried"))
 	return pci_need_driver(ctx, op->target);
+	r = module_is_here(ctx, op->target) ? 0 : host_load_module(ctx, op->target);
+	if (r == 0 || r == -EROFS || r == -EINTR)
+		return r;
+	log_warn(ctx, "%s; vfctl continues without it", vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return 0;
 }
 
 OP_ONE_BY_ONE(module, observe_module, apply_module, NULL)
 const struct op_type op_module = {.name = "module", OP_CALLS(module), .nature = OP_KEPT,
-	.volatile_ = true};
+	.lost_on_reboot = true};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is done to a PF's own devices: MTU, IPoIB mode, adaptive moderation, and whether it is up. */
+/* Operations on a PF's own devices: MTU, IPoIB mode, adaptive moderation, and the link state. */
 #include "sriov/ops.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static int open_function(struct vfctl_ctx *ctx, const struct op *op,
 	return inventory_read_pf(ctx, &bdf, ret_inventory);
 }
 
-/* The PF as it is now; it must have a network device. */
+/* Read the present PF; it must have a network device. */
 static int open_pf(struct vfctl_ctx *ctx, const struct op *op,
 	struct vfctl_inventory **ret_inventory)
 {
@@ -62,13 +62,13 @@ static int write_mtu(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 		return op_fail_value(ctx, op, text);
 	r = host_write(ctx, text, "/sys/class/net/%s/mtu", inv->pfs[0].netdev);
 	if (r == -EINVAL)
-		return ctx_append(ctx, r, "; the driver %s takes no MTU of %s (ip -d link show %s "
-			"has its limits)", inv->pfs[0].driver, text, inv->pfs[0].netdev);
+		return ctx_append(ctx, r, "; driver %s does not accept an MTU of %s (for its limits: ip "
+			"-d link show %s)", inv->pfs[0].driver, text, inv->pfs[0].netdev);
 	return r;
 }
 
 OP_WRITTEN(pf_mtu, observe_mtu, write_mtu)
-const struct op_type op_pf_mtu = {.name = "pf-mtu", OP_CALLS(pf_mtu), .volatile_ = true,
+const struct op_type op_pf_mtu = {.name = "pf-mtu", OP_CALLS(pf_mtu), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
 /* ---- IPoIB: datagram or connected ---- */
@@ -81,7 +81,7 @@ static int observe_mode(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	return r < 0 ? r : host_read(ctx, ret, "/sys/class/net/%s/mode", inv->pfs[0].netdev);
 }
 
-/* Enhanced IPoIB of mlx5 has datagram alone, and says yes to nothing else (ipoib_main.c). */
+/* Enhanced IPoIB of mlx5 supports only datagram, and rejects anything else (ipoib_main.c). */
 static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -92,23 +92,24 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 	if (!str_eq(text, "datagram") && !str_eq(text, "connected"))
 		return op_fail_value(ctx, op, text);
 	r = host_write(ctx, text, "/sys/class/net/%s/mode", inv->pfs[0].netdev);
-	return r == -EINVAL || r == -EPERM || r == -EOPNOTSUPP ? ctx_append(ctx, r, "; IPoIB of the "
-		"driver %s has no %s mode (mlx5: only with ib_ipoib's module option ipoib_enhanced=0)",
+	return r == -EINVAL || r == -EPERM || r == -EOPNOTSUPP ? ctx_append(ctx, r, "; IPoIB of driver "
+		"%s does not support %s mode (mlx5: only with module option ipoib_enhanced=0 of "
+		"ib_ipoib)",
 		inv->pfs[0].driver, text) : r;
 }
 
 OP_WRITTEN(ipoib_mode, observe_mode, write_mode)
-const struct op_type op_ipoib_mode = {.name = "ipoib-mode", OP_CALLS(ipoib_mode), .volatile_ = true,
+const struct op_type op_ipoib_mode = {.name = "ipoib-mode", OP_CALLS(ipoib_mode), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
-/* ---- the completion queues of the kernel's own RDMA users ---- */
+/* ---- the completion queues of kernel users of RDMA ---- */
 
 static int open_rdma(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inv)
 {
 	int r = open_function(ctx, op, ret_inv);
 
-	return r < 0 || (*ret_inv)->pfs[0].rdma[0] ? r : ctx_fail(ctx, -ENODEV, "%s has no RDMA device (is "
-		"the driver's RDMA half loaded, such as mlx5_ib?)", op->target);
+	return r < 0 || (*ret_inv)->pfs[0].rdma[0] ? r : ctx_fail(ctx, -ENODEV, "%s has no RDMA device "
+		"(load the RDMA module of its driver, such as mlx5_ib)", op->target);
 }
 
 static int observe_adaptive(struct vfctl_ctx *ctx, const struct op *op, char **ret)
@@ -139,11 +140,11 @@ static int apply_adaptive(struct vfctl_ctx *ctx, const struct op *op)
 	_free_ char *now = NULL;
 	int r = write_adaptive(ctx, op, op->want);
 
-	/* A driver that says yes and does no such thing. */
+	/* Some drivers report success without an effect. */
 	if (r == 0)
 		r = observe_adaptive(ctx, op, &now);
-	return r == 0 && !str_eq(now, op->want) ? ctx_fail(ctx, -EIO, "the kernel took adaptive moderation "
-		"%s for %s and still has it %s", op->want, op->target, now) : r;
+	return r == 0 && !str_eq(now, op->want) ? ctx_fail(ctx, -EIO, "the kernel accepted adaptive "
+		"moderation %s for %s but still reports %s", op->want, op->target, now) : r;
 }
 
 static int revert_adaptive(struct vfctl_ctx *ctx, const struct op *op)
@@ -151,13 +152,13 @@ static int revert_adaptive(struct vfctl_ctx *ctx, const struct op *op)
 	_free_ char *now = NULL;
 	int r = observe_adaptive(ctx, op, &now);
 
-	/* What the kernel refused to change it would refuse to set again. */
+	/* If the kernel refused the change, it would refuse the roll-back too. */
 	return r < 0 || str_eq(now, op->before) ? r : write_adaptive(ctx, op, op->before);
 }
 
 OP_ONE_BY_ONE(rdma_adaptive, observe_adaptive, apply_adaptive, revert_adaptive)
 const struct op_type op_rdma_adaptive = {.name = "rdma-adaptive-moderation",
-	OP_CALLS(rdma_adaptive), .volatile_ = true, .is_gone = pci_op_is_gone};
+	OP_CALLS(rdma_adaptive), .lost_on_reboot = true, .is_gone = pci_op_is_gone};
 
 /* ---- up or down ---- */
 
@@ -171,7 +172,7 @@ int netdev_flags_read(struct vfctl_ctx *ctx, const char *netdev, unsigned *ret)
 	return r;
 }
 
-/* The file takes all flags at once (net/core/net-sysfs.c, flags_store). */
+/* The file sets all flags at once (net/core/net-sysfs.c, flags_store). */
 int netdev_set_up(struct vfctl_ctx *ctx, const char *netdev, bool up)
 {
 	unsigned flags;
@@ -206,5 +207,5 @@ static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *te
 }
 
 OP_WRITTEN(pf_link, observe_link, write_link)
-const struct op_type op_pf_link = {.name = "pf-link", OP_CALLS(pf_link), .volatile_ = true,
+const struct op_type op_pf_link = {.name = "pf-link", OP_CALLS(pf_link), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A PF by what it is, not by where it is. */
+/* Identify a PF independently of its slot. */
 #include "sriov/inventory.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ bool pf_is_another(const struct vfctl_pf *pf, const char *port_id)
 	return pf->port_id[0] && port_id[0] && !str_eq(pf->port_id, port_id);
 }
 
-char *port_words(const char *port_id, char buf[PORT_WORDS])
+char *port_text(const char *port_id, char buf[PORT_WORDS])
 {
 	snprintf(buf, PORT_WORDS, "%s %s", strlen(port_id) < VFCTL_MAC_TEXT ? "MAC" : "GUID", port_id);
 	return buf;

@@ -43,8 +43,8 @@ int vfctl_pf_reporters_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pf_reporter *v = NULL;
 	int r = nl_reporters_read(ctx, &device, &all);
 
-	/* Kernels from 6.6 on say so of a driver that is not in devlink. */
-	r = ctx_forgive(ctx, r, -ENODEV);
+	/* Since 6.6 the kernel returns this for a driver that does not support devlink. */
+	r = ctx_ignore_error(ctx, r, -ENODEV);
 	if (r == 0 && all.count) {
 		v = calloc(all.count, sizeof(*v));
 		r = v ? 0 : ctx_oom(ctx);

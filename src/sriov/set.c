@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Set attributes of VFs: complete the changes, write, read back, or put all back. */
+/* Set attributes of VFs: complete the changes, write them, read them back, or roll all back. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "sriov/vf_changes.h"
 #include "sriov/ops.h"
 
-/* What is planned so far. */
+/* The plan so far. */
 struct set {
 	const struct vfctl_pf *pf;
 	struct vf_attr_change *changes;
@@ -32,17 +32,17 @@ int vf_changes_check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 	const char *what = identity & VFCTL_ATTR_GUIDS ? "GUID"
 		: identity & VFCTL_ATTR_PKEY	       ? "P_Key"
 		: identity & VFCTL_ATTR_MAC	       ? "MAC" : "number of MSI-X vectors";
-	char words[192];
+	char message[192];
 
 	if (!identity || !vf_is_busy(vf))
 		return 0;
 	if (vf->holder.kind != VFCTL_HOLDER_HOST)
 		return ctx_fail(ctx, -EBUSY, "VF %u is %s, so its %s cannot change now", vf->index,
-			vf_describe_user(vf, words, sizeof(words)), what);
+			vf_describe_user(vf, message, sizeof(message)), what);
 	if (identity & VFCTL_ATTR_GUIDS)
-		return ctx_fail(ctx, -EBUSY, "VF %u is %s: for a new GUID its driver is bound "
-			"again, so take its network device down first", vf->index,
-			vf_describe_user(vf, words, sizeof(words)));
+		return ctx_fail(ctx, -EBUSY, "VF %u is %s: a new GUID needs its driver bound again, so "
+			"set its network device down first", vf->index,
+			vf_describe_user(vf, message, sizeof(message)));
 	return 0;
 }
 
@@ -63,8 +63,8 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 		if (s->changes[i].vf == vf->index && pf == s->pf)
 			return ctx_fail(ctx, -EINVAL, "%s is named twice", item->vf);
 	if (pf != s->pf)
-		return ctx_fail(ctx, -EINVAL, "%s is no VF of %s: the VFs of one command must be of "
-			"one PF", item->vf, vfctl_pf_name(s->pf, name));
+		return ctx_fail(ctx, -EINVAL, "%s is not a VF of %s: the VFs of one command must belong "
+			"to one PF", item->vf, vfctl_pf_name(s->pf, name));
 	r = vf_changes_check_unused(ctx, vf, &item->attrs);
 	if (r < 0)
 		return r;
@@ -82,7 +82,7 @@ static const struct vfctl_vf *vf_of(const struct set *s, const struct vf_attr_ch
 	return NULL;
 }
 
-/* The number of its vectors is read for that alone. */
+/* The number of vectors is read only for this. */
 static struct vfctl_vf_attrs had_before(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *change)
 {
@@ -96,8 +96,8 @@ static struct vfctl_vf_attrs had_before(struct vfctl_ctx *ctx, const struct vfct
 }
 
 /*
- * A VF whose GUID changes is bound again for that: it then has the driver that it had. Taken
- * back, its driver comes first: one that lost it half way gets its GUID by the bind after.
+ * A VF whose GUID changes is bound again to the same driver. In a roll-back the driver comes first:
+ * a VF that lost its driver meanwhile gets its GUID when it is bound afterwards.
  */
 static int add_ops(struct vfctl_ctx *ctx, const struct set *s, struct steps *steps)
 {
@@ -124,16 +124,16 @@ static int add_ops(struct vfctl_ctx *ctx, const struct set *s, struct steps *ste
 	return 0;
 }
 
-/* What was asked, not what completes it. */
-static void add_words(struct buf *words, uint32_t vf, const struct vfctl_vf_attrs *asked)
+/* The requested attributes, without those that complete them. */
+static void add_text(struct buf *message, uint32_t vf, const struct vfctl_vf_attrs *asked)
 {
 	char value[VFCTL_ATTR_TEXT];
 	const char *key;
 	size_t i = 0;
 
-	buf_printf(words, "%s%u:", words->len ? "; " : "", vf);
+	buf_printf(message, "%s%u:", message->len ? "; " : "", vf);
 	while (vfctl_vf_attrs_next(asked, &i, &key, value))
-		buf_printf(words, " %s=%s", key, value);
+		buf_printf(message, " %s=%s", key, value);
 }
 
 int vf_changes_add_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
@@ -141,21 +141,21 @@ int vf_changes_add_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct steps *steps)
 {
 	_cleanup_(set_clear) struct set s = {.pf = pf, .changes = calloc(count, sizeof(*s.changes))};
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 	char name[VFCTL_BDF_TEXT];
 	int r = s.changes ? 0 : ctx_oom(ctx);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		r = add_item(ctx, inv, &s, &items[i]);
 		if (r == 0)
-			add_words(&words, s.changes[i].vf, &items[i].attrs);
+			add_text(&message, s.changes[i].vf, &items[i].attrs);
 	}
 	if (r == 0)
 		r = attrs_check(ctx, pf, s.changes, s.count);
 	if (r < 0)
 		return r;
 	step_begin(steps, "%s: set VF%s %s", vfctl_pf_name(pf, name), count == 1 ? "" : "s",
-		words.data ? words.data : "");
+		message.data ? message.data : "");
 	return add_ops(ctx, &s, steps);
 }
 
@@ -173,7 +173,7 @@ int vf_changes_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
 	return r;
 }
 
-/* No process has it: what ends its lease is a command. */
+/* No process uses it: a command can end its lease. */
 static bool vf_is_only_leased(const struct vfctl_vf *vf)
 {
 	return vf->lease.name[0] && !vf->lease.running && !vf_is_open(vf);
@@ -181,25 +181,26 @@ static bool vf_is_only_leased(const struct vfctl_vf *vf)
 
 int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
 {
-	char buf[VFCTL_BDF_TEXT], words[256];
+	char buf[VFCTL_BDF_TEXT], message[256];
 	const char *name = vfctl_pf_name(pf, buf);
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
 		if (vf_is_only_leased(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is leased to domain %s, which is off; "
-				"end that first: vfctl detach %s --vf %s/%u, or vfctl undefine %s",
+				"first run: vfctl detach %s --vf %s/%u, or vfctl undefine %s",
 				name, pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
 				pf->vfs[i].lease.name, pf->vfs[i].lease.name, name, pf->vfs[i].index,
 				pf->vfs[i].lease.name);
 		else if (vf_is_busy(&pf->vfs[i]) && !vf_is_open(&pf->vfs[i]) && !pf->vfs[i].lease.name[0])
-			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; --despite %s takes it all the "
-				"same", name, pf->vfs[i].index,
+			return ctx_fail(ctx, -EBUSY,
+				"%s/%u (%s) is %s; to take it nevertheless: --ignore-definitions "
+				"%s", name, pf->vfs[i].index,
 				TEXT(&pf->vfs[i].bdf),
-				vf_describe_user(&pf->vfs[i], words, sizeof(words)),
+				vf_describe_user(&pf->vfs[i], message, sizeof(message)),
 				pf->vfs[i].defined_in);
 		else if (vf_is_busy(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", name,
 				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
-				vf_describe_user(&pf->vfs[i], words, sizeof(words)), why);
+				vf_describe_user(&pf->vfs[i], message, sizeof(message)), why);
 	return 0;
 }

@@ -10,10 +10,10 @@
 #include "core/sriov.h"
 
 /*
- * Plans from a snapshot (holders filled in) to steps. The snapshot must stay until the
- * steps are done. Nothing is written by planning.
+ * Plan changes from a snapshot (with holders filled in) to steps. The snapshot must exist until the
+ * steps are done. Planning writes nothing.
  */
-/* The step of it alone, for a change that does more. */
+/* Add only the step itself, for a change that does more. */
 int vf_changes_add_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,
 	struct steps *steps);
@@ -22,12 +22,12 @@ int vf_changes_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
 	struct vfctl_change **ret_change);
 
 /*
- * None of the PF's VFs (their users filled in) is in anybody's hands: -EBUSY, naming the first
- * that is, and @why.
+ * Check that none of the PF's VFs (their users filled in) is in use: -EBUSY, naming the first VF in
+ * use, and @why.
  */
 int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why);
 
-/* -EBUSY: of @attrs one cannot change while somebody has the VF. */
+/* -EBUSY: one of @attrs cannot change while the VF is in use. */
 int vf_changes_check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs);
 

@@ -30,7 +30,7 @@ int vf_op_index(struct vfctl_ctx *ctx, const struct op *op, uint32_t *ret)
 
 int vf_op_fail_gone(struct vfctl_ctx *ctx, const struct op *op)
 {
-	return ctx_fail(ctx, -ENOENT, "VF %s is not there any more: it, its PF or the PF's driver was "
+	return ctx_fail(ctx, -ENOENT, "VF %s no longer exists: it, its PF or the driver of the PF was "
 		"removed meanwhile", op->target);
 }
 

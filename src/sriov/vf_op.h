@@ -5,19 +5,19 @@
 #include "base/op.h"
 #include "core/inventory.h"
 
-/* What operations on PFs and VFs share: their targets are "PF" or "PF/INDEX". */
+/* Functions that operations on PFs and VFs share: their targets are "PF" or "PF/INDEX". */
 
 /* The PF of the target; -EBADMSG: it names none. */
 int vf_op_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret);
 /* The number of the VF among those of its PF. */
 int vf_op_index(struct vfctl_ctx *ctx, const struct op *op, uint32_t *ret);
-/* The PF of these ops as it is now, with its link and its VFs. @ret_pf belongs to the inventory. */
+/* Read the present PF of these ops with its link and its VFs. @ret_pf belongs to the inventory. */
 int vf_op_open_pf(struct vfctl_ctx *ctx, const struct op *ops,
 	struct vfctl_inventory **ret_inventory, const struct vfctl_pf **ret_pf);
-/* The VF of that PF; NULL: it is not there. */
+/* The VF of that PF; NULL: it does not exist. */
 int vf_op_find(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf,
 	const struct vfctl_vf **ret);
-/* -ENOENT, in words: its VF is not there any more. */
+/* -ENOENT with a message: its VF no longer exists. */
 int vf_op_fail_gone(struct vfctl_ctx *ctx, const struct op *op);
 
 #endif

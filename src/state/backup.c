@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A whole copy of the state file, as of one moment, while others work with it. */
+/* Copy the state file consistently while other processes use it. */
 #include <errno.h>
 
 #include "state/file.h"
@@ -12,7 +12,7 @@ static int copy_to(struct vfctl_ctx *ctx, struct db *db, const char *path)
 	int r = part_open(ctx, path, false, &part);
 
 	if (r == -EEXIST)
-		return ctx_append(ctx, r, "; name another file, or move it away");
+		return ctx_append(ctx, r, "; name another file, or move the existing one");
 	if (r == 0)
 		r = db_run(db, "VACUUM INTO ?", "s", part.path);
 	return r < 0 ? r : part_publish(ctx, &part, path);
@@ -24,7 +24,7 @@ int vfctl_backup(struct vfctl_ctx *ctx, const char *path)
 	int r = state_file_open(ctx, false, &db);
 
 	if (r == -ENOENT)
-		return ctx_fail(ctx, r, "there is no state file %s yet, so there is nothing to back "
+		return ctx_fail(ctx, r, "state file %s does not exist yet, so there is nothing to back "
 			"up", ctx->state_path);
 	if (r < 0)
 		return r;

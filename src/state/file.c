@@ -36,7 +36,9 @@ static const char *const migrations[] = {
 	"  leased INTEGER NOT NULL DEFAULT 0, block INTEGER NOT NULL DEFAULT 0,"
 	"  resting INTEGER NOT NULL DEFAULT 0, quarantined INTEGER NOT NULL DEFAULT 0"
 	") STRICT, WITHOUT ROWID;"
-	/* What is free, as intervals: to find, split or join one is a look into an index. */
+	/*
+	 * Free values as intervals: finding, splitting and joining them is one index look-up each.
+	 */
 	"CREATE TABLE pool_free ("
 	"  pool TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,"
 	"  PRIMARY KEY (pool, first)"
@@ -57,7 +59,7 @@ static const char *const migrations[] = {
 
 	"CREATE TABLE fleet_note (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;",
 
-	/* A guest over several nodes. What was placed before had one cell. */
+	/* A guest on several nodes. Leases from before this version have one cell. */
 	"CREATE TABLE lease_cell ("
 	"  lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE, cell INTEGER NOT NULL,"
 	"  node INTEGER NOT NULL, memory_node INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
@@ -67,12 +69,14 @@ static const char *const migrations[] = {
 	"INSERT INTO lease_cell SELECT id, 0, node, node, memory_bytes, page_bytes, 0"
 	"  FROM lease WHERE node >= 0;",
 
-	/* What was leased with the VF: the authority for what its guest gets. NULL: an older
-	 * vfctl leased it. boot: in which boot of the host the domain began to run. */
+	/*
+	 * intent: the values with which the VF was leased; they decide what its guest gets. NULL:
+	 * an older vfctl leased it. boot: the boot of the host in which the domain's run began.
+	 */
 	("ALTER TABLE lease_vf ADD COLUMN intent TEXT;"
 	 "ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT '';"),
 
-	/* The journal: changes that go on, each an array of operations (base/op.h). */
+	/* The journal: changes in progress, each an array of operations (base/op.h). */
 	"CREATE TABLE change ("
 	"  id INTEGER PRIMARY KEY AUTOINCREMENT, story TEXT NOT NULL, lock TEXT NOT NULL,"
 	"  boot TEXT NOT NULL, pid INTEGER NOT NULL, begun INTEGER NOT NULL"
@@ -83,7 +87,7 @@ static const char *const migrations[] = {
 	"  before TEXT, PRIMARY KEY (change, number)"
 	") STRICT, WITHOUT ROWID;",
 
-	/* CPUs where QEMU's threads of several guests run: nobody has one of them alone. */
+	/* CPUs for QEMU's threads of several guests: no single guest holds them. */
 	"CREATE TABLE lease_qemu_cpu ("
 	"  lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE, cpu INTEGER NOT NULL,"
 	"  PRIMARY KEY (lease, cpu)"
@@ -97,8 +101,9 @@ static const char *const migrations[] = {
 	"  BEGIN SELECT RAISE(ABORT, 'the CPU is leased alone'); END;",
 
 	/*
-	 * A domain's run is a change that stays open until it ends; run: the domain's UUID. What a
-	 * VF had before its guest is in its operations, and ends with the VF's stay.
+	 * A domain's run is a change that stays open until the run ends; run: the domain's UUID.
+	 * The values of a VF before its guest are in its operations, and are deleted when the VF
+	 * leaves the domain.
 	 */
 	"ALTER TABLE change ADD COLUMN run TEXT;"
 	"CREATE UNIQUE INDEX change_run ON change(run) WHERE run IS NOT NULL;"
@@ -124,11 +129,13 @@ static const char *const migrations[] = {
 	"      WHERE l.id = OLD.lease);"
 	"END;",
 
-	/* Which PF the VF is of, wherever that is now: its permanent MAC or GUID. NULL: an older vfctl
-	 * leased it, and whichever PF has the address is taken for it. */
+	/*
+	 * The PF of the VF, wherever that is now: its permanent MAC or GUID. NULL: an older vfctl
+	 * leased the VF, and the PF at the address is assumed to be the right one.
+	 */
 	"ALTER TABLE lease_vf ADD COLUMN port TEXT;",
 
-	/* What guests were asked for on this host: no plan depends on that any more. */
+	/* Requests of guests on this host: plans no longer depend on them. */
 	"DROP TABLE IF EXISTS asked;",
 };
 #define VERSION ((int)ARRAY_SIZE(migrations))
@@ -136,7 +143,7 @@ static const char *const migrations[] = {
 #define WAL_TRIES 600
 #define WAL_RETRY_MS 50
 
-/* SQLite does not wait by itself where another process changes the journal's mode. */
+/* SQLite does not wait by itself while another process changes the journal mode. */
 static int use_wal(struct db *db)
 {
 	static const struct timespec pause = {0, WAL_RETRY_MS * 1000000};
@@ -156,7 +163,7 @@ static int migrate(struct db *db, int version)
 
 	if (r == 0)
 		r = db_exec(db, "BEGIN IMMEDIATE");
-	/* Another command may have been here while this one waited. */
+	/* Another command may have migrated the file while this one waited. */
 	if (r == 0)
 		r = db_version(db, &version);
 	for (; r == 0 && version < VERSION; version++) {
@@ -172,8 +179,8 @@ static int migrate(struct db *db, int version)
 }
 
 /*
- * SQLite opens whatever is there: it waits on a FIFO, and a device does something. All but
- * a plain file is refused by its name before; what is not there is fine.
+ * SQLite opens any kind of file: it blocks on a FIFO, and a device may react. Everything but a
+ * plain file is rejected beforehand, with its type; a missing file is accepted.
  */
 static int check_plain(struct vfctl_ctx *ctx, const char *path)
 {
@@ -187,8 +194,8 @@ static int check_plain(struct vfctl_ctx *ctx, const char *path)
 			return ctx_oom(ctx);
 		if (lstat(file, &st) < 0 || S_ISREG(st.st_mode))
 			continue;
-		return ctx_fail(ctx, -EBADF, "state file %s is %s, not a file; move it away, or name "
-			"another with --state", file,
+		return ctx_fail(ctx, -EBADF, "state file %s is %s, not a file; move it, or name another "
+			"with --state", file,
 			S_ISDIR(st.st_mode) ? "a directory" : S_ISLNK(st.st_mode) ? "a symbolic link"
 			: S_ISFIFO(st.st_mode) ? "a FIFO" : S_ISSOCK(st.st_mode) ? "a socket"
 			: "a device");
@@ -198,10 +205,10 @@ static int check_plain(struct vfctl_ctx *ctx, const char *path)
 
 DEFINE_FREEP(struct db, db_close)
 
-/* Can it be read as it lies there? The words of the failure are kept unless it can. */
+/* Try to read the file as it is. The message of the failure is kept unless that succeeds. */
 static int open_frozen(struct vfctl_ctx *ctx, int error, struct db **db, int *ret_version)
 {
-	_free_ char *words = steal(ctx->error);
+	_free_ char *message = steal(ctx->error);
 	struct db *frozen = NULL;
 	int r = db_open_frozen(ctx, ctx->state_path, &frozen);
 
@@ -209,7 +216,7 @@ static int open_frozen(struct vfctl_ctx *ctx, int error, struct db **db, int *re
 		r = db_version(frozen, ret_version);
 	if (r < 0) {
 		db_close(frozen);
-		return ctx_fail(ctx, error, "%s", words ? words : "");
+		return ctx_fail(ctx, error, "%s", message ? message : "");
 	}
 	db_close(*db);
 	*db = frozen;
@@ -219,19 +226,19 @@ static int open_frozen(struct vfctl_ctx *ctx, int error, struct db **db, int *re
 static int read_version(struct vfctl_ctx *ctx, struct db **db, bool write, int *ret)
 {
 	int r = db_version(*db, ret);
-	_free_ char *words = NULL;
+	_free_ char *message = NULL;
 
 	if (!write && (r == -EROFS || r == -ENOSPC))
 		return open_frozen(ctx, r, db, ret);
 	if (r != -EACCES || write)
 		return r;
-	words = steal(ctx->error);
+	message = steal(ctx->error);
 	if (db_mend(ctx, ctx->state_path) < 0)
-		return ctx_fail(ctx, r, "%s", words ? words : "");
+		return ctx_fail(ctx, r, "%s", message ? message : "");
 	return db_version(*db, ret);
 }
 
-/* What is in the log would not be renamed with the file. */
+/* The contents of the log would not be renamed with the file. */
 static int close_whole(struct db *db, const char *path)
 {
 	struct vfctl_ctx *ctx = db_ctx(db);
@@ -249,8 +256,8 @@ static int close_whole(struct db *db, const char *path)
 }
 
 /*
- * It has its name when it is whole: a process that is killed here leaves none, so that an empty one is
- * never ours. Another process may make it meanwhile.
+ * The file gets its name when it is complete, so a killed process leaves no empty file behind.
+ * Another process may create the file meanwhile.
  */
 static int make_first(struct vfctl_ctx *ctx)
 {
@@ -266,7 +273,7 @@ static int make_first(struct vfctl_ctx *ctx)
 	if (r == 0)
 		r = db_open(ctx, part.path, true, &db);
 	if (r < 0)
-		return ctx_forgive(ctx, r, -EEXIST);
+		return ctx_ignore_error(ctx, r, -EEXIST);
 	r = migrate(db, 0);
 	if (r < 0) {
 		db_close(db);
@@ -275,20 +282,22 @@ static int make_first(struct vfctl_ctx *ctx)
 	r = close_whole(db, part.path);
 	if (r == 0)
 		r = part_publish(ctx, &part, ctx->state_path);
-	return ctx_forgive(ctx, r, -EEXIST);
+	return ctx_ignore_error(ctx, r, -EEXIST);
 }
 
 static int fail_empty(struct vfctl_ctx *ctx)
 {
-	return ctx_fail(ctx, -EBADF, "state file %s is empty, or another program's: its leases are lost; "
-		"put a backup in its place (vfctl help backup), or remove it, then: vfctl recover --rebuild",
+	return ctx_fail(ctx, -EBADF, "state file %s is empty or was written by another program, so its "
+		"leases are lost; restore a backup (vfctl help backup), or remove the file; then run: "
+		"vfctl recover --rebuild",
 		ctx->state_path);
 }
 
 /*
- * Opening the file takes longer than most queries, so a command opens it once for reading and once for
- * writing. A connection for reading that is left cannot bring the log into the file, so it is closed
- * before the file is opened for writing; and none may be used in a forked process.
+ * Opening the file takes longer than most queries, so a command opens it at most once for reading
+ * and once for writing. A connection for reading that stays open would prevent the merge of the
+ * log, so it is closed before the file is opened for writing. No connection may be used in a forked
+ * process.
  */
 static bool share_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 {
@@ -325,8 +334,8 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 	if (r < 0)
 		return r;
 	if (version > VERSION)
-		return ctx_fail(ctx, -EBADF, "state file %s was written by a newer vfctl (schema "
-			"%d, this one knows %d)", ctx->state_path, version, VERSION);
+		return ctx_fail(ctx, -EBADF, "state file %s was written by a newer vfctl (schema %d; "
+			"this vfctl supports %d)", ctx->state_path, version, VERSION);
 	if (version == 0)
 		r = fail_empty(ctx);
 	else if (version < VERSION && write)

@@ -4,18 +4,18 @@
 
 #include "state/sqlite.h"
 
-/* Version from which on the file holds identities. */
+/* First version of the file with identities. */
 #define STATE_HAS_IDENTITIES 2
-/* .. and what the fleet's store remembers. */
+/* First version with the notes of the fleet's store. */
 #define STATE_HAS_NOTES 3
 
 /*
- * Open the context's state file. @write makes file and directory and brings an older
- * schema up to date; else -ENOENT when there is none, and the schema may be an older one.
- * While one is open for writing, the next ones are that one.
+ * Open the context's state file. @write creates the file and its directory and migrates an older
+ * schema; without it -ENOENT if there is no file, and the schema may be an older one. While the
+ * file is open for writing, further calls return that connection.
  */
 int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db);
-/* An empty one in memory, for looking where there is no file. */
+/* An empty database in memory, for readers if there is no file. */
 int state_memory_open(struct vfctl_ctx *ctx, struct db **ret_db);
 
 #endif

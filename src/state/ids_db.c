@@ -22,7 +22,8 @@ int ids_db_begin(struct id_store *store)
 }
 
 /*
- * Within a larger transaction a failure is left to whoever began that: they undo it all.
+ * Within a larger transaction, the caller that began it handles a failure and rolls back
+ * everything.
  */
 int ids_db_finish(struct ids_db *s, int r)
 {

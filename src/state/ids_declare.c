@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pools become known to the store; what they have; what they would give. */
+/* Declare pools to the store; count their values; find the values that they would allocate. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -7,9 +7,9 @@
 #include "state/ids_db.h"
 #include "state/ids_rows.h"
 
-/* ---- is it as it was? ---- */
+/* ---- is the definition unchanged? ---- */
 
-/* What is kept of a pool: kind, source, rest and ranges, as one number (FNV-1a). */
+/* The definition of a pool: kind, source, cooldown and ranges, as one number (FNV-1a). */
 static int64_t shape_of(const struct vfctl_id_pool *pool)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -26,20 +26,20 @@ static int64_t shape_of(const struct vfctl_id_pool *pool)
 	return (int64_t)hash;
 }
 
-/* Its ranges are to come: they derive from a PF that has not been looked at. */
+/* Its ranges are not known yet: they derive from a PF that was not read. */
 static bool unresolved(const struct vfctl_id_pool *pool)
 {
 	return pool->source == VFCTL_ID_SOURCE_HOST && !pool->range_count;
 }
 
-/* 1: the table has it like this; 0: not. */
+/* 1: the table has the same definition; 0: it has not. */
 static int is_declared(struct ids_db *s, const struct vfctl_id_pool *pool)
 {
 	_cleanup_(query_freep) struct query *q = NULL;
 	int r;
 
 	if (unresolved(pool))
-		return 1; /* it stays as it was */
+		return 1; /* it is kept as it was */
 	r = query_new(s->db, &q, "SELECT shape, declared FROM pool WHERE name = ?", "s",
 		pool->name);
 	if (r == 0)
@@ -56,7 +56,7 @@ static const struct vfctl_id_pool *pool_named(const struct vfctl_id_pool *pools,
 	return NULL;
 }
 
-/* 1: the table declares no pool that is not among these. */
+/* 1: the table declares no pool except these. */
 static int none_is_left(struct ids_db *s, const struct vfctl_id_pool *pools, size_t count)
 {
 	_cleanup_(query_freep) struct query *q = NULL;
@@ -114,7 +114,10 @@ int ids_db_rest(struct id_store *store, const char *pool, uint32_t *ret_s)
 	return r < 0 ? r : r == 1 ? 0 : -ENOENT;
 }
 
-/* What is out in these ranges is the pool's from now on, whosever it was. */
+/*
+ * All allocated values in these ranges belong to the pool from now on, whatever pool they came
+ * from.
+ */
 static int adopt(struct ids_db *s, const struct vfctl_id_pool *pool)
 {
 	int r = 0;
@@ -132,15 +135,15 @@ static int fail_shrunk(struct ids_db *s, const struct vfctl_id_pool *pool,
 	char text[VFCTL_ID_TEXT];
 	const struct vfctl_id_owner *o = &first->owner;
 
-	return ctx_fail(s->base.ctx, -EINVAL, "pool %s as host.yaml has it now leaves out %"
-		PRIu64 " value%s that it has leased, the first %s (of %s %s); keep them in its "
-		"ranges until they are released", pool->name, count, count == 1 ? "" : "s",
+	return ctx_fail(s->base.ctx, -EINVAL, "pool %s in host.yaml no longer includes %" PRIu64 " "
+		"leased value%s, the first %s (of %s %s); keep them in its ranges until they are "
+		"released", pool->name, count, count == 1 ? "" : "s",
 		vfctl_id_format(first->kind, first->value, text),
 		o->domain_uuid[0] ? "domain" : "host", o->domain_name[0] ? o->domain_name
 		: o->domain_uuid[0] ? o->domain_uuid : o->host);
 }
 
-/* What the pool had and no ranges cover is in no pool; refused if it is in use. */
+/* Values of the pool outside of its ranges belong to no pool now; refused if one is in use. */
 static int let_go(struct ids_db *s, const struct vfctl_id_pool *pool)
 {
 	struct vfctl_id id, first = {.value = 0};
@@ -171,7 +174,7 @@ static int add_gap(struct ids_db *s, const char *pool, uint64_t first, uint64_t 
 		"sii", pool, id_pack(first), id_pack(last));
 }
 
-/* The gaps between what is out within one range. */
+/* Mark the gaps between the allocated values of one range as free. */
 static int free_the_rest(struct ids_db *s, const struct vfctl_id_pool *pool,
 	const struct vfctl_id_range *in)
 {
@@ -223,7 +226,10 @@ static int define_all(struct ids_db *s, const struct vfctl_id_pool *pools, size_
 		r = is_declared(s, &pools[i]);
 		same[i] = r == 1;
 	}
-	/* First all of them take, then all let go: so a value can move between two. */
+	/*
+	 * First all pools adopt values, then all release theirs, so that a value can move from one
+	 * pool to another.
+	 */
 	for (size_t i = 0; i < count && r >= 0; i++)
 		r = same[i] ? 0 : define_pool(s, &pools[i]);
 	for (size_t i = 0; i < count && r >= 0; i++)
@@ -247,7 +253,7 @@ int ids_db_declare(struct id_store *store, const struct vfctl_id_pool *pools, si
 	r = ids_db_begin(store);
 	if (r < 0)
 		return r;
-	/* Another one may have done it meanwhile: then this finds nothing to do. */
+	/* If another process has done it meanwhile, this call finds nothing to do. */
 	return ids_db_finish(s, define_all(s, pools, count));
 }
 
@@ -273,9 +279,9 @@ int ids_db_lost(struct id_store *store, struct vfctl_id_pool **ret_pools, size_t
 	return r;
 }
 
-/* ---- what it has, and would give ---- */
+/* ---- counts and proposals ---- */
 
-/* Only a reader sees pools that are declared otherwise: it counts what it sees. */
+/* Only a reader may find pools declared differently: it counts the values that it sees. */
 static int count_by_hand(struct ids_db *s, const struct vfctl_id_pool *pool,
 	struct vfctl_id_stats *n)
 {
@@ -329,7 +335,7 @@ int ids_db_stats(struct id_store *store, const struct vfctl_id_pool *pool,
 	return 0;
 }
 
-/* A reader that has no intervals to go by: value after value, over those that are out. */
+/* A reader without intervals: check value after value against the allocated ones. */
 static int gap_from(struct ids_db *s, const struct vfctl_id_pool *pool, uint64_t start,
 	uint64_t *ret_value)
 {
@@ -355,7 +361,7 @@ static int gap_from(struct ids_db *s, const struct vfctl_id_pool *pool, uint64_t
 	return 0;
 }
 
-/* Values whose rest is over: the next takes find them free. */
+/* Values whose cooldown is over: the next calls of take() find them free. */
 struct rested {
 	uint64_t *v;
 	size_t count;
@@ -382,7 +388,10 @@ static int read_rested(struct ids_db *s, const struct vfctl_id_pool *pool, unsig
 	return r;
 }
 
-/* The lowest value from @start up that is free, or will be: 1, or 0. */
+/*
+ * The lowest value from @start up that is free, or whose cooldown is over: 1, or 0 if there is
+ * none.
+ */
 static int next_free(struct ids_db *s, const struct vfctl_id_pool *pool,
 	const struct rested *rested, uint64_t start, uint64_t *ret_value)
 {
@@ -442,14 +451,14 @@ int ids_db_fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool, un
 		return r;
 	if (r == 1)
 		wait = query_int(q, 0) - ids_db_now(s);
-	ctx_fail(s->base.ctx, -ENOSPC, "pool %s is exhausted: of its %" PRIu64 " values %" PRIu64
-		" are leased, %" PRIu64 " set aside, %" PRIu64 " resting, %" PRIu64 " quarantined",
+	ctx_fail(s->base.ctx, -ENOSPC, "pool %s is exhausted: of its %" PRIu64 " values %" PRIu64 " are "
+		"leased, %" PRIu64 " in the reserve, %" PRIu64 " in their cooldown, %" PRIu64 " "
+		"quarantined",
 		pool->name, n.size, n.leased, n.block, n.resting, n.quarantined);
 	if (chosen)
-		ctx_append(s->base.ctx, -ENOSPC, ", and %u are chosen already", chosen);
+		ctx_append(s->base.ctx, -ENOSPC, ", and %u are already chosen", chosen);
 	if (wait > 0)
-		return ctx_append(s->base.ctx, -ENOSPC, "; the next one's rest ends in %" PRId64
-			" s", wait);
+		return ctx_append(s->base.ctx, -ENOSPC, "; the next cooldown ends in %" PRId64 " s", wait);
 	return ctx_append(s->base.ctx, -ENOSPC, "; release some, or give the pool more ranges "
 		"in host.yaml");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Small things the fleet's store remembers from one command to the next. */
+/* Short notes that the fleet's store keeps from one command to the next. */
 
 #include "state/ids_db.h"
 #include "state/ids_sqlite.h"
@@ -28,6 +28,29 @@ int id_sqlite_set_note(struct id_store *store, const char *name, const char *val
 
 	return db_run(s->db, "INSERT INTO fleet_note (name, value) VALUES (?, ?) ON CONFLICT "
 		"(name) DO UPDATE SET value = excluded.value", "ss", name, value);
+}
+
+int id_sqlite_drop_note(struct id_store *store, const char *name)
+{
+	return db_run(ids_db_of(store)->db, "DELETE FROM fleet_note WHERE name = ?", "s", name);
+}
+
+int id_sqlite_next_unread(struct id_store *store, char *io, size_t size, char *value,
+	size_t value_size)
+{
+	_cleanup_(query_freep) struct query *q = NULL;
+	/* '!' is the character after the space. */
+	int r = query_new(ids_db_of(store)->db, &q, "SELECT name, value FROM fleet_note WHERE "
+		"name > ? AND name < 'unread!' ORDER BY name LIMIT 1", "s",
+		io[0] ? io : ID_NOTE_UNREAD);
+
+	if (r == 0)
+		r = query_step(q);
+	if (r == 1) {
+		str_copy(io, size, query_text(q, 0));
+		str_copy(value, value_size, query_text(q, 1));
+	}
+	return r;
 }
 
 int id_sqlite_set_durable(struct id_store *store, bool durable)

@@ -17,7 +17,7 @@ static int delete_free(struct db *db, const char *pool, uint64_t first)
 		id_pack(first));
 }
 
-/* One interval by @sql: 1, or 0 none. */
+/* Read one interval with @sql: 1, or 0 if there is none. */
 static int interval(struct db *db, const char *sql, const char *pool, uint64_t value,
 	struct vfctl_id_range *ret)
 {
@@ -32,7 +32,7 @@ static int interval(struct db *db, const char *sql, const char *pool, uint64_t v
 	return r;
 }
 
-/* The interval that begins highest at or below @value. */
+/* The last interval that begins at or below @value. */
 static int at_or_below(struct db *db, const char *pool, uint64_t value,
 	struct vfctl_id_range *ret)
 {
@@ -178,7 +178,7 @@ static int count(struct db *db, const struct vfctl_id *id, int by)
 	return id->pool[0] ? db_run(db, sql, "is", (int64_t)by, id->pool) : 0;
 }
 
-/* Has the pool ranges to take a value from, or to give it back to? */
+/* Whether the pool has ranges from which a value is taken, or to which it is released. */
 static int has_ranges(struct db *db, const char *pool)
 {
 	_cleanup_(query_freep) struct query *q = NULL;
@@ -193,7 +193,7 @@ static int write_row(struct db *db, const struct vfctl_id *id)
 {
 	char owner[ID_OWNER_TEXT];
 
-	/* Not OR REPLACE: that would throw out another value of the same owner as well. */
+	/* Not OR REPLACE: that would also delete another value of the same owner. */
 	return db_run(db, "INSERT INTO identity (" ID_COLUMNS ", owner) VALUES "
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, value) DO UPDATE "
 		"SET pool = excluded.pool, state = excluded.state, host = excluded.host, "

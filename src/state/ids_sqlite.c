@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pools in the host's SQLite file. What costs time is fsync; all else is a handful of
- * index look-ups, whatever the size of the pool and the number of values out.
+ * Pools in the host's SQLite file. Nearly all time goes to fsync; the rest is a few index look-ups,
+ * whatever the size of the pool and the number of allocated values.
  */
 #include "state/ids_sqlite.h"
 
@@ -27,13 +27,13 @@ static int end_row(struct id_store *store, bool keep)
 	return db_roll_back(s->db, 0);
 }
 
-/* ---- looking ---- */
+/* ---- look-ups ---- */
 
 static int fail_unknown(struct ids_db *s, enum vfctl_id_kind kind, uint64_t value)
 {
 	char text[VFCTL_ID_TEXT];
 
-	return ctx_fail(s->base.ctx, -ENOENT, "nobody has %s",
+	return ctx_fail(s->base.ctx, -ENOENT, "%s has no owner",
 		vfctl_id_format(kind, value, text));
 }
 
@@ -49,7 +49,9 @@ static int find_value(struct id_store *store, enum vfctl_id_kind kind, uint64_t 
 static int owned(struct ids_db *s, enum vfctl_id_kind kind,
 	const struct vfctl_id_owner *owner, enum vfctl_id_state state, struct vfctl_id *ret)
 {
-	/* By name: left to itself SQLite walks the whole kind for the second one. */
+	/*
+	 * The index is named: otherwise SQLite scans all values of the kind for the second query.
+	 */
 	const char *sql = state == VFCTL_ID_LEASED
 		? "SELECT " ID_COLUMNS " FROM identity INDEXED BY identity_owner WHERE kind = ? "
 		  "AND owner = ? AND state = 0"
@@ -82,8 +84,8 @@ static int find_owner(struct id_store *store, enum vfctl_id_kind kind,
 }
 
 /*
- * By value, beginning at @start. The unary plus keeps the walk in that order: by another
- * index each page would sort all the rest. A domain has few.
+ * Ordered by value, beginning at @start. The unary plus keeps SQLite on that index: with another
+ * one it would sort all remaining rows for each page. A domain has few values.
  */
 static int page_query(struct ids_db *s, const struct vfctl_id_filter *f,
 	enum vfctl_id_kind kind, uint64_t start, size_t max, struct query **ret)
@@ -117,10 +119,13 @@ static int page(struct id_store *store, const struct vfctl_id_filter *filter,
 
 /* ---- changing ---- */
 
-/* A clock may differ by so much from the one by which a rest began: hosts of a fleet, a leap. */
+/*
+ * Largest assumed difference between this clock and the one that started a cooldown: hosts of a
+ * fleet, a leap second.
+ */
 #define CLOCK_SLACK_S (24 * 3600)
 
-/* The clock was ahead when the rest began: it begins now, and not where that clock was. */
+/* The clock was ahead when the cooldown began: it begins again now. */
 static int rest_anew(struct ids_db *s, const struct vfctl_id *was, int64_t now)
 {
 	struct vfctl_id io = *was;
@@ -130,14 +135,14 @@ static int rest_anew(struct ids_db *s, const struct vfctl_id *was, int64_t now)
 	return row_change(s->db, was, &io);
 }
 
-/* Give back values of the pool whose rest is over: 1 when there may be more. */
+/* Free values of the pool whose cooldown is over: 1 if there may be more. */
 static int expire(struct ids_db *s, const char *pool)
 {
 	struct vfctl_id over[IDS_EXPIRE_BATCH];
 	_cleanup_(query_freep) struct query *q = NULL;
 	int64_t now = ids_db_now(s);
 	size_t n = 0;
-	/* One that the fleet has not been told of is needed until then. */
+	/* A value whose release was not reported to the fleet yet is kept until then. */
 	int r = query_new(s->db, &q, "SELECT " ID_COLUMNS " FROM identity WHERE pool = ? AND "
 		"state = 2 AND (until <= ? OR since > ?) AND pending = 0 ORDER BY until LIMIT ?",
 		"siii", pool, now, now + CLOCK_SLACK_S, (int64_t)IDS_EXPIRE_BATCH);
@@ -151,7 +156,7 @@ static int expire(struct ids_db *s, const char *pool)
 	return r < 0 ? r : n == ARRAY_SIZE(over);
 }
 
-/* From the start up, then round the pool's end: 1, or 0 when nothing is free. */
+/* Search from the start up, then from the pool's beginning: 1, or 0 if no value is free. */
 static int pick(struct ids_db *s, const struct id_choice *choice, uint64_t *ret_value)
 {
 	int r = free_from(s->db, choice->pool->name, choice->start, ret_value);
@@ -172,7 +177,7 @@ static int find_free(struct ids_db *s, const struct id_choice *choice, uint64_t 
 	return r;
 }
 
-/* The owner's own value again: with the P_Key and the name of now. 1, or 0 it has none. */
+/* Give the owner its own value again, with the present P_Key and name: 1, or 0 if it has none. */
 static int take_again(struct ids_db *s, struct vfctl_id *io)
 {
 	struct vfctl_id was, now;
@@ -223,7 +228,7 @@ static int take_value(struct id_store *store, const struct id_choice *choice, st
 	return ids_db_finish(s, r < 0 ? r : 0);
 }
 
-/* May it be @io's? */
+/* Whether the owner of @io may claim the value. */
 static bool may_claim(const struct vfctl_id *was, const struct vfctl_id *io, int64_t now)
 {
 	const struct value_claim claim = {.kind = io->kind, .value = io->value,
@@ -233,7 +238,7 @@ static bool may_claim(const struct vfctl_id *was, const struct vfctl_id *io, int
 	return value_ask_row(was, &claim, now) & (VALUE_FREE | VALUE_OWN | VALUE_RESERVE);
 }
 
-/* An owner has one value of a kind. */
+/* An owner may have only one value of a kind. */
 static int check_has_no_other(struct ids_db *s, const struct vfctl_id *io)
 {
 	const struct vfctl_id_owner *o = &io->owner;
@@ -243,7 +248,7 @@ static int check_has_no_other(struct ids_db *s, const struct vfctl_id *io)
 
 	if (r <= 0 || other.value == io->value)
 		return r < 0 ? r : 0;
-	return ctx_fail(s->base.ctx, -EEXIST, "%s of %s has %s already; release that first",
+	return ctx_fail(s->base.ctx, -EEXIST, "%s of %s already has %s; release that first",
 		o->device, o->domain_name[0] ? o->domain_name
 		: o->domain_uuid[0] ? o->domain_uuid : o->host,
 		vfctl_id_format(other.kind, other.value, text));
@@ -267,7 +272,7 @@ static int claim_row(struct ids_db *s, struct vfctl_id *io, struct vfctl_id *ret
 		str_copy(now.pool, sizeof(now.pool), was.pool);
 	if (found && was.state == VFCTL_ID_LEASED)
 		now.since = was.since;
-	/* Who claims without knowing the pools (the hook) takes it out of its pool as well. */
+	/* A caller without pools (the hook) removes the value from its pool too. */
 	else if (!now.pool[0])
 		r = free_pool_of(s->db, io->kind, io->value, now.pool);
 	if (r >= 0)
@@ -314,7 +319,7 @@ static int release_row(struct ids_db *s, const struct vfctl_id *was,
 		return row_change(s->db, was, NULL);
 	if (was->state == VFCTL_ID_BLOCK || !is_owner(&was->owner, owner))
 		return ctx_fail(s->base.ctx, -EPERM, "it is %s", was->state == VFCTL_ID_BLOCK
-			? "set aside for a host" : "another's");
+			? "in the reserve of a host" : "another's");
 	if (!until)
 		return row_change(s->db, was, NULL);
 	now.state = VFCTL_ID_RESTING;
@@ -394,12 +399,13 @@ int id_sqlite_any_pending(struct id_store *store)
 {
 	_cleanup_(query_freep) struct query *q = NULL;
 	int r = query_new(ids_db_of(store)->db, &q,
-		"SELECT 1 FROM identity WHERE pending <> 0 LIMIT 1", "");
+		"SELECT 1 FROM identity WHERE pending <> 0 UNION ALL SELECT 1 FROM fleet_note WHERE "
+		"name > '" ID_NOTE_UNREAD "' AND name < 'unread!' LIMIT 1", "");
 
 	return r < 0 ? r : query_step(q);
 }
 
-/* 1 and the lowest value set aside from @start up, or 0. */
+/* 1 and the lowest value of the reserve from @start up, or 0. */
 static int block_from(struct ids_db *s, const struct id_choice *choice, uint64_t start,
 	struct vfctl_id *ret)
 {
@@ -424,8 +430,8 @@ static int take_set_aside(struct ids_db *s, const struct id_choice *choice,
 	if (r == 0)
 		r = block_from(s, choice, 0, &was);
 	if (r == 0)
-		return ctx_fail(s->base.ctx, -ENOSPC, "nothing of pool %s is set aside for this "
-			"host any more", choice->pool->name);
+		return ctx_fail(s->base.ctx, -ENOSPC, "this host has no reserve of pool %s "
+			"left", choice->pool->name);
 	if (r < 0)
 		return r;
 	now.value = was.value;
@@ -489,7 +495,7 @@ static const struct id_store_ops ops = {
 	.put = id_sqlite_put,
 };
 
-/* A reader without a file, or with one from before there were pools, sees empty ones. */
+/* A reader without a file, or with a file older than pools, sees empty pools. */
 static int open_to_look(struct ids_db *s)
 {
 	struct vfctl_ctx *ctx = s->base.ctx;
@@ -501,7 +507,7 @@ static int open_to_look(struct ids_db *s)
 		return r;
 	db_close(steal(s->db));
 	ctx_clear(ctx);
-	s->write = true; /* what is in memory may be changed */
+	s->write = true; /* the database is in memory, so it may be changed */
 	return state_memory_open(ctx, &s->db);
 }
 

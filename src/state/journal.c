@@ -14,11 +14,11 @@ DEFINE_FREEP(struct db, db_close)
 
 /* ---- writing ---- */
 
-static int insert_op(struct db *db, int64_t change, int64_t number, const char *words,
+static int insert_op(struct db *db, int64_t change, int64_t number, const char *message,
 	const struct op *op)
 {
 	return db_run(db, "INSERT INTO change_op (change, number, words, type, target, want, before) "
-		"VALUES (?, ?, ?, ?, ?, ?, ?)", "iisssss", change, number, words,
+		"VALUES (?, ?, ?, ?, ?, ?, ?)", "iisssss", change, number, message,
 		op->type->name, op->target, op->want, op->before);
 }
 
@@ -31,7 +31,7 @@ static int insert_step(struct db *db, int64_t change, const struct step *step, i
 	return r;
 }
 
-/* One number of @sql; @none when there is no row. */
+/* One number from @sql; @none if there is no row. */
 static int query_number(struct db *db, const char *sql, const char *text, int64_t none,
 	int64_t *ret)
 {
@@ -45,7 +45,7 @@ static int query_number(struct db *db, const char *sql, const char *text, int64_
 	return r < 0 ? r : 0;
 }
 
-/* Ends at 0 when there is none of it. */
+/* The loop ends when this returns 0. */
 #define RUN_ID "SELECT id FROM change WHERE run = ?"
 #define RUN_NEXT "SELECT max(number) + 1 FROM change_op JOIN change ON id = change WHERE run = ?"
 
@@ -62,7 +62,7 @@ static int insert_entry(struct db *db, const struct journal_entry *entry, int64_
 	if (r < 0)
 		return r;
 	*ret_id = query_int(q, 0);
-	return query_step(q); /* to its end, or the statement stays open */
+	return query_step(q); /* read to the end, or the statement stays open */
 }
 
 static int insert_change(struct db *db, const struct journal_entry *entry,
@@ -84,8 +84,8 @@ static int insert_change(struct db *db, const struct journal_entry *entry,
 }
 
 /*
- * The state file stays open while the change goes on: whatever that stores, and its end, need
- * not open it again, and the last to close it writes its log back, which is three fsyncs.
+ * The state file stays open during the change, so that later writes and the end need not open it
+ * again. The last process to close the file merges its log, which takes three fsyncs.
  */
 static int begin_journal(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 	const struct steps *s, int64_t *ret_id)
@@ -116,7 +116,7 @@ static void leave(struct vfctl_ctx *ctx)
 
 /* ---- runs ---- */
 
-/* What marks the run as prepared comes first: it is the last to be taken back. */
+/* The mark of a prepared run comes first, so it is rolled back last. */
 #define FIRST_NUMBER 0
 
 int journal_note_in(struct db *db, const struct journal_entry *entry, const struct op *ops,
@@ -170,8 +170,8 @@ int journal_forget(struct vfctl_ctx *ctx, const char *run, const struct op *op)
 /* ---- the end ---- */
 
 /*
- * Need not be durable: a change that is found open after a loss of power is looked at, found
- * done, and closed.
+ * This need not be durable: if the change is found open after a loss of power, it is found done and
+ * closed.
  */
 int journal_end(struct vfctl_ctx *ctx, int64_t id)
 {
@@ -208,7 +208,7 @@ static const struct op_type *find_type(const struct vfctl_ctx *ctx, const char *
 	return *types;
 }
 
-/* SQL NULL comes as "": which of both it is the query says. */
+/* SQL NULL reads as ""; the query tells the two apart. */
 static char *copy_or_null(struct query *q, int column, int is_null)
 {
 	return query_int(q, is_null) ? NULL : strdup(query_text(q, column));
@@ -219,19 +219,19 @@ static int read_op(struct vfctl_ctx *ctx, struct query *q, struct open_change *c
 	const struct op_type *type = find_type(ctx, query_text(q, 1));
 	struct op *op;
 
-	if (str_eq(query_text(q, 1), "call")) /* a line of an older vfctl, with no effect to tell of */
+	if (str_eq(query_text(q, 1), "call")) /* a line of an older vfctl, without an operation */
 		return 0;
 	if (!type && !c->unknown)
 		c->unknown = strdup(query_text(q, 1));
 	if (!type)
 		return c->unknown ? 0 : ctx_oom(ctx);
-	if (!array_grow(c->ops, c->op_count) || !array_grow(c->words, c->op_count))
+	if (!array_grow(c->ops, c->op_count) || !array_grow(c->message, c->op_count))
 		return ctx_oom(ctx);
 	op = &c->ops[c->op_count];
 	*op = (struct op){type, strdup(query_text(q, 2)), copy_or_null(q, 3, 5),
 		copy_or_null(q, 4, 6)};
-	c->words[c->op_count++] = strdup(query_text(q, 0));
-	if (!op->target || !c->words[c->op_count - 1] || (!op->want && !query_int(q, 5)) ||
+	c->message[c->op_count++] = strdup(query_text(q, 0));
+	if (!op->target || !c->message[c->op_count - 1] || (!op->want && !query_int(q, 5)) ||
 		(!op->before && !query_int(q, 6)))
 		return ctx_oom(ctx);
 	return 0;
@@ -251,7 +251,7 @@ static int read_ops(struct vfctl_ctx *ctx, struct db *db, struct open_change *c)
 	return r;
 }
 
-/* What is asked for, by the schema. */
+/* The query for each version of the schema. */
 static const char *const queries[][2] = {
 	[false] = {"SELECT id, story, lock, boot, pid, begun, '' FROM change "
 		"WHERE ?1 IS NULL OR lock = ?1 ORDER BY id DESC",
@@ -332,10 +332,10 @@ void open_changes_free(struct open_changes *changes)
 
 		for (size_t k = 0; k < c->op_count; k++) {
 			op_clear(&c->ops[k]);
-			free(c->words[k]);
+			free(c->message[k]);
 		}
 		free(c->ops);
-		free(c->words);
+		free(c->message);
 		free(c->story);
 		free(c->lock);
 		free(c->unknown);

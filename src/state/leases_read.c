@@ -11,31 +11,31 @@
 
 /* The first schema with the table of cells (state/file.c). */
 #define VERSION_CELLS 4
-/* .. with what each VF was leased with. */
+/* The first one with the values with which each VF was leased. */
 #define VERSION_INTENT 5
-/* .. with the CPUs that QEMU's threads of several domains share. */
+/* The first one with the CPUs that QEMU's threads of several domains share. */
 #define VERSION_QEMU 7
-/* .. with runs as changes of the journal. */
+/* The first one with runs as changes of the journal. */
 #define VERSION_RUNS 8
-/* .. with what the PF of each VF is known by. */
+/* The first one with the identification of each VF's PF. */
 #define VERSION_PORTS 9
 
 #define HAD "had before its guest"
 
 /*
- * What a VF had before its guest. A text that says nothing must not be taken for nothing to
- * put back: the guest's MAC would stay on a free VF.
+ * The values of a VF before its guest. An unreadable text must not count as "nothing to restore":
+ * the guest's MAC would stay on a free VF.
  */
 static int parse_attrs(struct store *s, const char *what, const char *text,
 	const struct vfctl_bdf *vf, struct vfctl_vf_attrs *ret)
 {
 	if (!*text || json_to_attrs(text, ret) == 0)
 		return 0;
-	return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%.100s' as what VF %s %s, "
-		"which cannot be read; restore the file from a backup", text, TEXT(vf), what);
+	return ctx_fail(db_ctx(s->db), -EBADF, "the state file has '%.100s' as the values that VF %s "
+		"%s, which cannot be read; restore the file from a backup", text, TEXT(vf), what);
 }
 
-/* By the schema: what VFs had before their guests was a column once. */
+/* By version: the values of VFs before their guests were a column once. */
 static const char *vfs_query(int version)
 {
 	if (version < VERSION_INTENT)
@@ -63,7 +63,9 @@ static struct vfctl_lease_vf *find_target(struct vfctl_lease *l, const char *tar
 	return NULL;
 }
 
-/* The run's operations say it: the first one of a VF and attribute is what was there before. */
+/*
+ * Read them from the run's operations: the first one of a VF and attribute has the original value.
+ */
 static int read_saved(struct store *s, struct vfctl_lease *l)
 {
 	_cleanup_(query_freep) struct query *q = NULL;
@@ -101,8 +103,8 @@ static int read_vfs(struct store *s, struct vfctl_lease *l, int version, bool in
 			.transient = query_int(q, 4) != 0, .returns_identity = query_int(q, 4) == 2};
 		if (vfctl_bdf_parse(query_text(q, 0), &vf->bdf) < 0 ||
 			vfctl_bdf_parse(query_text(q, 1), &vf->pf) < 0)
-			return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%s', which is "
-				"no PCI address", query_text(q, 0));
+			return ctx_fail(db_ctx(s->db), -EBADF, "the state file holds '%s', which is not "
+				"a PCI address", query_text(q, 0));
 		if (parse_attrs(s, HAD, query_text(q, 3), &vf->bdf, &vf->saved) < 0 ||
 			parse_attrs(s, "is leased with", query_text(q, 5), &vf->bdf, &vf->intent) < 0)
 			return -EBADF;
@@ -142,7 +144,7 @@ static int add_cell(struct store *s, struct vfctl_lease *l,
 	return 0;
 }
 
-/* In a file that no newer vfctl has written to yet, a lease has one cell. */
+/* In a file that no newer vfctl has written yet, a lease has one cell. */
 static int read_old_cell(struct store *s, struct vfctl_lease *l)
 {
 	const struct vfctl_lease_cell cell = {.node = l->node, .memory_node = l->node,
@@ -199,7 +201,7 @@ static int read_lease(struct store *s, struct query *q, struct vfctl_lease *l, i
 #define LEASE_ON ", node, memory_bytes, page_bytes, transient, "
 #define LEASE_OF " WHERE ?1 IS NULL OR domain_uuid = ?1 ORDER BY lease.id"
 
-/* A run is a change of the journal; it was a column once. */
+/* A run is a change in the journal; it was a column once. */
 static const char *leases_query(int version)
 {
 	if (version < VERSION_INTENT)
@@ -239,7 +241,7 @@ int store_read(struct store *store, const char *domain_uuid,
 	struct vfctl_leases **ret_leases)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
-	/* One transaction, so that the tables are of the same moment. */
+	/* One transaction, so that all tables show the same state. */
 	int r = db_exec(store->db, "BEGIN");
 
 	if (r < 0)

@@ -35,7 +35,10 @@ static int fail_path(struct vfctl_ctx *ctx, const char *path, int error)
 	return ctx_fail(ctx, error, "make %s: %s", path, strerror(-error));
 }
 
-/* 1: it is the file of that name, and ours; 0: its maker has published or removed it meanwhile. */
+/*
+ * 1: it is still the file of that name, and belongs to this user; 0: its creator has published or
+ * removed it meanwhile.
+ */
 static int check_file(struct vfctl_ctx *ctx, const char *path, int fd)
 {
 	struct stat st, named;
@@ -49,7 +52,7 @@ static int check_file(struct vfctl_ctx *ctx, const char *path, int fd)
 	return 1;
 }
 
-/* 1: it is there, and locked; 0: once more. */
+/* 1: it exists and is locked; 0: try again. */
 static int lock_file(struct vfctl_ctx *ctx, const char *path, bool wait, int *ret_fd)
 {
 	_close_ int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
@@ -79,15 +82,15 @@ int part_open(struct vfctl_ctx *ctx, const char *path, bool wait, struct part *r
 
 	while (r == 0) {
 		if (lstat(path, &st) == 0)
-			return ctx_fail(ctx, -EEXIST, "%s is there already", path);
+			return ctx_fail(ctx, -EEXIST, "%s already exists", path);
 		r = lock_file(ctx, name, wait, &fd);
 	}
 	if (r < 0)
 		return r;
 	*ret = (struct part){steal(name), fd};
 	remove_files(ret->path, false);
-	/* Published between the look and the lock? */
-	return lstat(path, &st) < 0 ? 0 : ctx_fail(ctx, -EEXIST, "%s is there already", path);
+	/* Was it published before it was locked? */
+	return lstat(path, &st) < 0 ? 0 : ctx_fail(ctx, -EEXIST, "%s already exists", path);
 }
 
 static int sync_directory(const char *path)
@@ -99,7 +102,7 @@ static int sync_directory(const char *path)
 	return !dir ? -ENOMEM : fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
-/* File systems that know no RENAME_NOREPLACE have links. */
+/* File systems without RENAME_NOREPLACE support link(). */
 static int rename_new(const char *from, const char *to)
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -118,7 +121,7 @@ int part_publish(struct vfctl_ctx *ctx, struct part *part, const char *path)
 	if (r == 0)
 		r = rename_new(part->path, path);
 	if (r == -EEXIST)
-		return ctx_fail(ctx, r, "%s is there already", path);
+		return ctx_fail(ctx, r, "%s already exists", path);
 	if (r < 0)
 		return ctx_fail(ctx, r, "write %s to its disk: %s", path, strerror(-r));
 	close_fd(&part->fd);

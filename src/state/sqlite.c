@@ -29,21 +29,21 @@ DL_SYMBOLS(symbols, SYMBOLS);
 #define BUSY_PAUSE_MS 5
 #define BUSY_TELL_MS 1000
 
-/* Statements that wait to be used again: to prepare one costs more than to run it. */
+/* Number of prepared statements that are kept: preparing one takes longer than running it. */
 #define IDLE_MAX 24
 
 struct db {
 	struct vfctl_ctx *ctx;
 	sqlite3 *handle;
 	char *path;
-	size_t sharers; /* besides who opened it */
+	size_t sharers; /* number of users besides the one that opened it */
 	pid_t opener;
 	dev_t device;
 	ino_t inode;
 	sqlite3_stmt *idle[IDLE_MAX];
-	size_t next_idle; /* the slot that is given up next */
+	size_t next_idle; /* the next slot to be replaced */
 	bool leaves_log;
-	unsigned busy_ms; /* waited so far for the statement at hand */
+	unsigned busy_ms; /* time waited so far for the current statement */
 };
 
 #define MEMORY ":memory:"
@@ -53,14 +53,14 @@ struct query {
 	sqlite3_stmt *statement;
 };
 
-/* ---- errors in words ---- */
+/* ---- error messages ---- */
 
 const char *db_way_out(int error)
 {
 	switch (error) {
 	case EACCES:
 	case EPERM:
-		return " (are you root?)";
+		return " (it needs root)";
 	case EROFS:
 		return " (its file system is mounted read-only: mount it read-write)";
 	case ENOSPC:
@@ -71,10 +71,10 @@ const char *db_way_out(int error)
 	}
 }
 
-/* SQLite needs so much for its log and the index of that. */
+/* Disk space that SQLite needs for its log and the log's index. */
 #define ROOM_LEAST (128 << 10)
 
-/* What ails the disk that the state file is on: EROFS, ENOSPC, or 0. SQLite does not tell. */
+/* The fault of the disk with the state file: EROFS, ENOSPC, or 0. SQLite does not report it. */
 static int disk_fault(const char *path)
 {
 	_free_ char *dir = strdup(path);
@@ -122,15 +122,15 @@ static int fail_db(struct db *db)
 {
 	static const struct {
 		int code, error;
-		const char *words;
+		const char *message;
 		bool disk; /* the disk may be the reason */
 	} kinds[] = {
-		{SQLITE_CANTOPEN, EACCES, " (does the directory exist, and may you read it?)", true},
-		{SQLITE_PERM, EACCES, "", false}, {SQLITE_READONLY, EACCES, " (are you root?)", true},
+		{SQLITE_CANTOPEN, EACCES, " (check that the directory exists and is readable)", true},
+		{SQLITE_PERM, EACCES, "", false}, {SQLITE_READONLY, EACCES, " (it needs root)", true},
 		{SQLITE_AUTH, EACCES, "", false}, {SQLITE_FULL, ENOSPC, "", true},
-		{SQLITE_IOERR, EIO, " (look at dmesg: its disk may be damaged)", true},
-		{SQLITE_NOTADB, EBADF, " (move it away: it is not vfctl's)", false},
-		{SQLITE_CORRUPT, EBADF, " (move it away with its -wal and -shm; then restore it from a "
+		{SQLITE_IOERR, EIO, " (see dmesg: its disk may be damaged)", true},
+		{SQLITE_NOTADB, EBADF, " (vfctl did not write it: move it)", false},
+		{SQLITE_CORRUPT, EBADF, " (move it with its -wal and -shm files; then restore it from a "
 			"backup, or run vfctl recover --rebuild)", false},
 		{SQLITE_CONSTRAINT, EEXIST, "", false}, {SQLITE_NOMEM, ENOMEM, "", false},
 	};
@@ -144,16 +144,13 @@ static int fail_db(struct db *db)
 		if (kinds[i].code == code)
 			return ctx_fail(db->ctx, -(error ? error : kinds[i].error), "state file %s: %s%s",
 				db->path, sym_sqlite3_errmsg(db->handle),
-				error ? db_way_out(error) : kinds[i].words);
+				error ? db_way_out(error) : kinds[i].message);
 	}
 	return ctx_fail(db->ctx, -EIO, "state file %s: %s", db->path,
 		sym_sqlite3_errmsg(db->handle));
 }
 
-/*
- * SQLite asks whether to try again. One budget for all statements of this context, not one
- * for each of them.
- */
+/* SQLite asks whether to retry. All statements of this context share one budget. */
 static int wait_for_others(void *data, int tries)
 {
 	static const struct timespec pause = {0, BUSY_PAUSE_MS * 1000000};
@@ -162,14 +159,14 @@ static int wait_for_others(void *data, int tries)
 	db->busy_ms = tries ? db->busy_ms + BUSY_PAUSE_MS : 0;
 	if (db->busy_ms >= BUSY_TIMEOUT_MS || !ctx_time_left(db->ctx, BUSY_PAUSE_MS))
 		return 0;
-	ctx_doing(db->ctx, "waiting for another process that holds the state file %s", db->path);
+	ctx_progress(db->ctx, "waiting for another process that holds the state file %s", db->path);
 	if (db->busy_ms >= BUSY_TELL_MS && db->busy_ms - BUSY_PAUSE_MS < BUSY_TELL_MS)
 		tell_wait(db);
 	nanosleep(&pause, NULL);
 	return 1;
 }
 
-/* ---- who may read it ---- */
+/* ---- file modes ---- */
 
 #define STATE_DIR_DEFAULT "/var/lib/vfctl"
 
@@ -178,17 +175,19 @@ static bool is_left_alone(const struct stat *st)
 	return st->st_uid != geteuid() || !(st->st_mode & 077);
 }
 
-/* Not more than its owner may do, whatever the umask and whoever made it. */
+/*
+ * The mode allows only the owner, regardless of the umask and of the process that created the file.
+ */
 static int make_private(struct vfctl_ctx *ctx, const char *path, int flags, mode_t mode)
 {
 	_close_ int fd = -1;
 	struct stat st;
 
-	/* As it mostly is; a link is refused below. */
+	/* The usual case; a link is rejected below. */
 	if (lstat(path, &st) == 0 && !S_ISLNK(st.st_mode) && is_left_alone(&st))
 		return 0;
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);
-	/* Not there, or not ours: then SQLite says what is wrong. */
+	/* It does not exist, or belongs to another user: SQLite reports the error. */
 	if (fd < 0 && (errno == ENOENT || errno == EACCES))
 		return 0;
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -198,13 +197,13 @@ static int make_private(struct vfctl_ctx *ctx, const char *path, int flags, mode
 	if (fchmod(fd, mode) < 0)
 		return errno == EROFS ? 0 : ctx_fail(ctx, -errno, "make %s private: %s", path,
 			strerror(errno));
-	log_warn(ctx, "%s could be read by other users of this host; it is private now", path);
+	log_warn(ctx, "other users of this host could read %s; vfctl made it private", path);
 	return 0;
 }
 
 /*
- * Another user who can open the file beside it can hold the lock that SQLite takes there,
- * and so stop every guest's start. Other directories than our own are not ours to close.
+ * Another user who can open the file beside it could hold SQLite's lock there and so block every
+ * start of a guest. Only vfctl's own directory is made private, not others.
  */
 static int make_files_private(struct vfctl_ctx *ctx, const char *path)
 {
@@ -221,7 +220,7 @@ static int make_files_private(struct vfctl_ctx *ctx, const char *path)
 	return r;
 }
 
-/* SQLite would make it by the umask; its other files take this one's mode. */
+/* SQLite would create it with the umask; its other files get this file's mode. */
 static int make_file(struct vfctl_ctx *ctx, const char *path)
 {
 	_close_ int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -262,7 +261,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	struct stat st;
 
 	if (!write && access(path, F_OK) < 0 && errno == ENOENT)
-		return ctx_fail(ctx, -ENOENT, "there is no state file %s yet", path);
+		return ctx_fail(ctx, -ENOENT, "state file %s does not exist yet", path);
 	r = dl_bind(ctx, SONAME_SQLITE, symbols, ARRAY_SIZE(symbols));
 	if (r == 0 && write && !str_eq(path, MEMORY))
 		r = db_make_directory(ctx, path);
@@ -280,10 +279,11 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	if (sym_sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOFOLLOW, NULL))
 		return fail_db(db);
 	/*
-	 * The log's file stays when the last one closes, for making and removing it at each call is
-	 * slow, but it is empty then. What of a log is in the database already is known in the index
-	 * alone, which the next to open it makes anew: a log that is not cut off is read, and grows,
-	 * with each run (walIndexRecover() and sqlite3WalClose() of SQLite's wal.c).
+	 * The log's file is kept, but emptied, when the last process closes it, because creating
+	 * and removing it for each call is slow. Only the log's index records which part of the log
+	 * is already in the database, and the next process that opens the log builds the index
+	 * again. So a log that is not truncated would be read, and grow, with each run
+	 * (walIndexRecover() and sqlite3WalClose() of SQLite's wal.c).
 	 */
 	sym_sqlite3_file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &keep);
 	sym_sqlite3_busy_handler(db->handle, wait_for_others, db);
@@ -301,7 +301,7 @@ int db_open(struct vfctl_ctx *ctx, const char *path, bool write, struct db **ret
 	return 0;
 }
 
-/* As SQLite reads a path in a URI. */
+/* Escape a path as in a URI of SQLite. */
 static char *frozen_uri(const char *path)
 {
 	_buf_ struct buf uri = {0};
@@ -343,7 +343,7 @@ int db_mend(struct vfctl_ctx *ctx, const char *path)
 	return r < 0 ? r : query_step(q) < 0 ? -EIO : 0;
 }
 
-/* SQLite reads the whole log when it is opened: a long one would cost more than it saves. */
+/* SQLite reads the whole log when it opens the file: a long log would cost more than it saves. */
 #define LOG_BYTES (128 << 10)
 
 void db_leave_log(struct db *db)
@@ -351,7 +351,7 @@ void db_leave_log(struct db *db)
 	db->leaves_log = true;
 }
 
-/* The last to close brings the log into the file, unless it is told not to. */
+/* The last process to close the file merges the log into it, unless this is disabled. */
 static void choose_log(struct db *db)
 {
 	_free_ char *log = db->leaves_log ? str_format("%s-wal", db->path) : NULL;
@@ -400,7 +400,7 @@ struct vfctl_ctx *db_ctx(struct db *db)
 
 int db_exec(struct db *db, const char *sql)
 {
-	if (!strchr(sql, ';')) { /* kept prepared as the others; a PRAGMA answers with a row */
+	if (!strchr(sql, ';')) { /* prepared and kept like the others; a PRAGMA returns a row */
 		int r = db_run(db, sql, "");
 
 		return r < 0 ? r : 0;
@@ -410,10 +410,10 @@ int db_exec(struct db *db, const char *sql)
 
 int db_roll_back(struct db *db, int error)
 {
-	_free_ char *words = steal(db->ctx->error);
+	_free_ char *message = steal(db->ctx->error);
 
 	db_exec(db, "ROLLBACK");
-	return ctx_fail(db->ctx, error, "%s", words ? words : "");
+	return ctx_fail(db->ctx, error, "%s", message ? message : "");
 }
 
 int db_changes(struct db *db)
@@ -465,7 +465,7 @@ static void give_statement(struct db *db, sqlite3_stmt *statement)
 {
 	size_t at = 0;
 
-	/* What it failed with is said already. */
+	/* The error is already in the message. */
 	sym_sqlite3_reset(statement);
 	sym_sqlite3_clear_bindings(statement);
 	while (at < IDLE_MAX && db->idle[at])

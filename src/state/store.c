@@ -52,7 +52,7 @@ static int in_transaction(struct store *s, int (*change)(struct store *s, const 
 	return r < 0 ? db_roll_back(s->db, r) : 0;
 }
 
-/* Who holds what @sql asks for? "" when nobody does. */
+/* The holder of the resource that @sql selects; "" if there is none. */
 static char *holder_of(struct store *s, const char *sql, const char *text, int64_t number)
 {
 	_cleanup_(query_freep) struct query *q = NULL;
@@ -93,8 +93,8 @@ static int fail_cpu(struct store *s, int cpu)
 		"lease.id = lease WHERE cpu = ? ORDER BY domain_name", NULL, cpu);
 
 	if (sharer && sharer[0])
-		return ctx_fail(db_ctx(s->db), -EEXIST, "CPU %d carries QEMU's threads of domain "
-			"%s, which may share it", cpu, sharer);
+		return ctx_fail(db_ctx(s->db), -EEXIST, "CPU %d runs shared QEMU threads of domain "
+			"%s", cpu, sharer);
 	return ctx_fail(db_ctx(s->db), -EEXIST, "CPU %d is leased to domain %s", cpu,
 		name && name[0] ? name : "?");
 }
@@ -145,8 +145,8 @@ static int take(struct store *s, const void *data)
 		(int64_t)l->page_bytes);
 
 	if (r == -EEXIST)
-		return ctx_fail(db_ctx(s->db), r, "domain %s (%s) holds a lease already; end that "
-			"with: vfctl undefine %s", l->domain_name, l->domain_uuid, l->domain_uuid);
+		return ctx_fail(db_ctx(s->db), r, "domain %s (%s) already has a lease; end it with: "
+			"vfctl undefine %s", l->domain_name, l->domain_uuid, l->domain_uuid);
 	for (size_t i = 0; i < l->vf_count && r == 0; i++)
 		r = insert_vf(s, l->id, &l->vfs[i]);
 	for (size_t i = 0; i < l->cell_count && r == 0; i++)
@@ -164,7 +164,7 @@ int store_take(struct store *store, const struct vfctl_lease *lease)
 struct running_lease {
 	const struct vfctl_lease *lease;
 	const char *id;
-	const struct vfctl_lease_vf *vf; /* NULL: all of the lease */
+	const struct vfctl_lease_vf *vf; /* NULL: the whole lease */
 	const struct journal_entry *entry;
 	const struct op *mark;
 };
@@ -197,7 +197,7 @@ int store_add_vf_running(struct store *store, const char *id, const struct vfctl
 static int change_one(struct store *s, int r, const char *what)
 {
 	if (r == 0 && db_changes(s->db) == 0)
-		return ctx_fail(db_ctx(s->db), -ENOENT, "there is no lease of %s", what);
+		return ctx_fail(db_ctx(s->db), -ENOENT, "no lease of %s found", what);
 	return r;
 }
 
@@ -261,14 +261,17 @@ int store_rename(struct store *store, const char *id, const char *name)
 		"ss", name, id), id);
 }
 
-struct heir {
+struct successor {
 	const char *id, *uuid, *name;
 };
 
-/* Of an identity's row @owner has the UUID in it (id_owner_key()); what rests stays the former's. */
+/*
+ * In the row of an identity, @owner contains the UUID (id_owner_key()); values in their cooldown
+ * stay with the former owner.
+ */
 static int hand_over(struct store *s, const void *data)
 {
-	const struct heir *h = data;
+	const struct successor *h = data;
 	int r = db_run(s->db, "UPDATE identity SET owner = replace(owner, domain_uuid, ?), domain_uuid = ?, "
 		"domain_name = ? WHERE state = 0 AND domain_uuid = "
 		"(SELECT domain_uuid FROM lease WHERE id = ?)", "ssss", h->uuid, h->uuid, h->name, h->id);
@@ -279,7 +282,7 @@ static int hand_over(struct store *s, const void *data)
 
 int store_hand_over(struct store *store, const char *id, const char *uuid, const char *name)
 {
-	const struct heir h = {id, uuid, name};
+	const struct successor h = {id, uuid, name};
 
 	return in_transaction(store, hand_over, &h);
 }

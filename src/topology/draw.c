@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A picture of the model, drawn by hwloc's lstopo. */
+/* A picture of the model as a file; rsvg-convert makes a PNG of it. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -10,21 +10,12 @@
 #include "core/host.h"
 #include "core/workflow.h"
 
-#define DRAW_MS 60000
+#define CONVERT_MS 60000
 #define PICTURE_MAX ((size_t)256 << 20)
 
-/* lstopo's own SVG ("nativesvg") does not escape names; cairo's is only in package hwloc. */
-static const struct {
-	const char *name; /* for lstopo */
-	const char *begins;
-} formats[] = {
-	[VFCTL_PICTURE_SVG] = {"cairosvg", "<?xml"},
-	[VFCTL_PICTURE_PNG] = {"png", "\x89PNG"},
-};
-
-static const char *find_lstopo(void)
+static const char *find_converter(void)
 {
-	static const char *const places[] = {"/usr/bin/lstopo", "/usr/local/bin/lstopo"};
+	static const char *const places[] = {"/usr/bin/rsvg-convert", "/usr/local/bin/rsvg-convert"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (access(places[i], X_OK) == 0)
@@ -48,7 +39,7 @@ static int write_all(struct vfctl_ctx *ctx, int fd, const char *path, const char
 	return 0;
 }
 
-/* A file in memory; lstopo reaches it under its name below our /proc directory. */
+/* Create a file in memory; the converter opens it through this process's /proc directory. */
 static int make_file(struct vfctl_ctx *ctx, const char *what, int *ret_fd, char name[64])
 {
 	int fd = memfd_create(what, MFD_CLOEXEC);
@@ -64,78 +55,61 @@ static int read_back(struct vfctl_ctx *ctx, int fd, struct buf *ret)
 {
 	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : plain_read(fd, PICTURE_MAX, ret);
 
-	return r < 0 ? ctx_fail(ctx, r, "read what lstopo drew: %s", strerror(-r)) : 0;
+	return r < 0 ? ctx_fail(ctx, r, "read what rsvg-convert made: %s", strerror(-r)) : 0;
 }
 
-static int run_lstopo(struct vfctl_ctx *ctx, enum vfctl_picture format, const struct buf *xml,
-	struct buf *ret_picture)
+/* Convert the SVG in @picture to a PNG. */
+static int convert(struct vfctl_ctx *ctx, struct buf *picture)
 {
-	_free_ char *said = NULL;
+	_free_ char *last = NULL;
 	_close_ int input = -1, output = -1;
 	char from[64], to[64];
-	char *const argv[] = {(char *)find_lstopo(), "--if", "xml", "-i", from, "-p",
-		"--no-factorize", "--no-default-legend", "--no-attrs=L3", "-f", "--of",
-		(char *)formats[format].name, to, NULL};
-	int r = make_file(ctx, "vfctl-model", &input, from);
-
-	if (r == 0)
-		r = make_file(ctx, "vfctl-picture", &output, to);
-	if (r == 0)
-		r = write_all(ctx, input, "the model", xml->data, xml->len);
-	if (r == 0)
-		r = host_run(ctx, argv, DRAW_MS, &said);
-	if (r == 0)
-		r = read_back(ctx, output, ret_picture);
-	if (r < 0)
-		return r;
-	/* It reports success for a format that it was built without. */
-	if (!ret_picture->data || !str_starts(ret_picture->data, formats[format].begins))
-		return ctx_fail(ctx, -EIO, "%s drew no picture%s%s; install the Debian package "
-			"hwloc (hwloc-nox cannot draw this)", argv[0], *said ? ": " : "", said);
-	return 0;
-}
-
-/* Words into the SVG, behind its first tag, for searching and for reading aloud. */
-static int add_words(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
-	struct buf *picture)
-{
-	const char *tag = strstr(picture->data, "<svg"), *after = tag ? strchr(tag, '>') : NULL;
-	struct buf whole = {0};
-
-	if (!after)
-		return ctx_fail(ctx, -EIO, "lstopo drew no SVG");
-	buf_add(&whole, picture->data, (size_t)(after + 1 - picture->data));
-	buf_puts(&whole, "\n");
-	picture_svg_words(model, &whole);
-	buf_puts(&whole, after + 1);
-	buf_free(picture);
-	*picture = whole;
-	return whole.failed ? ctx_oom(ctx) : 0;
-}
-
-int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
-	enum vfctl_picture format, const char *path)
-{
-	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
-	_buf_ struct buf xml = {0}, picture = {0};
+	char *const argv[] = {(char *)find_converter(), "--format=png", "--zoom=2", "--output", to, from,
+		NULL};
 	int r;
 
-	if ((size_t)format >= ARRAY_SIZE(formats))
-		return ctx_fail(ctx, -EINVAL, "no such format of pictures");
+	if (!argv[0])
+		return ctx_fail(ctx, -ENOPKG, "rsvg-convert, which makes PNG files, is not installed; "
+			"install the Debian package librsvg2-bin, or draw an SVG file with --svg");
+	r = make_file(ctx, "vfctl-svg", &input, from);
+	if (r == 0)
+		r = make_file(ctx, "vfctl-png", &output, to);
+	if (r == 0)
+		r = write_all(ctx, input, "the SVG", picture->data, picture->len);
+	if (r == 0)
+		r = host_run(ctx, argv, CONVERT_MS, &last);
+	buf_reset(picture);
+	if (r == 0)
+		r = read_back(ctx, output, picture);
+	if (r == 0 && (!picture->data || !str_starts(picture->data, "\x89PNG")))
+		return ctx_fail(ctx, -EIO, "%s made no picture%s%s", argv[0], *last ? ": " : "", last);
+	return r;
+}
+
+int picture_write(struct vfctl_ctx *ctx, struct buf *picture, enum vfctl_picture format, const char *path)
+{
+	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
+	int r;
+
+	if (format != VFCTL_PICTURE_SVG && format != VFCTL_PICTURE_PNG)
+		return ctx_fail(ctx, -EINVAL, "not a known picture format");
+	if (picture->failed)
+		return ctx_oom(ctx);
 	r = vfctl_output_open(ctx, path, true, &output);
 	if (r < 0)
 		return r;
-	if (!find_lstopo())
-		return ctx_fail(ctx, -ENOPKG,
-			"lstopo is not installed, which draws the picture; "
-			"install the Debian package hwloc");
-	picture_xml(model, &xml);
-	if (xml.failed)
-		return ctx_oom(ctx);
-	r = run_lstopo(ctx, format, &xml, &picture);
-	if (r == 0 && format == VFCTL_PICTURE_SVG)
-		r = add_words(ctx, model, &picture);
+	if (format == VFCTL_PICTURE_PNG)
+		r = convert(ctx, picture);
 	if (r == 0)
-		r = write_all(ctx, vfctl_output_fd(output), path, picture.data, picture.len);
+		r = write_all(ctx, vfctl_output_fd(output), path, picture->data, picture->len);
 	return r == 0 ? vfctl_output_commit(ctx, output) : r;
+}
+
+int vfctl_model_draw(struct vfctl_ctx *ctx, const struct vfctl_host_model *model, const char *title,
+	enum vfctl_picture format, const char *path)
+{
+	_buf_ struct buf picture = {0};
+
+	picture_svg(model, title, &picture);
+	return picture_write(ctx, &picture, format, path);
 }

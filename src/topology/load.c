@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only file that knows hwloc. */
+/* The only file that uses hwloc. */
 #include "core/topology.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ static void destroy_hwloc(hwloc_topology_t *t)
 }
 
 /*
- * A variable of the process, set during one load. hwloc knows no other way to be told
- * the root of a captured tree.
+ * A variable of the process, set during one load. hwloc has no other way to set the root of a
+ * captured tree.
  */
 struct variable {
 	const char *name;
@@ -66,11 +66,14 @@ static int load_tree(hwloc_topology_t t, const char *root)
 	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 	struct variable variables[] = {
 		{.name = "HWLOC_FSROOT", .value = root},
-		/* Without "stop" the cpuid of the machine we run on leaks in. */
+		/* Without "stop" hwloc adds the cpuid of the local machine. */
 		{.name = "HWLOC_COMPONENTS", .value = "linux,stop"},
-		/* Distances yes, but no CPUs of neighbours for a node without (bit 1). */
+		/*
+		 * Read distances, but do not assign CPUs of neighbours to a node without CPUs (bit
+		 * 1).
+		 */
 		{.name = "HWLOC_USE_NUMA_DISTANCES", .value = "1"},
-		/* A library does not write to stderr. */
+		/* A library must not write to stderr. */
 		{.name = "HWLOC_HIDE_ERRORS", .value = "2"},
 	};
 	size_t set = 0;
@@ -92,26 +95,28 @@ static int configure(struct vfctl_ctx *ctx, hwloc_topology_t t)
 	static const hwloc_obj_type_t wanted[] = {
 		HWLOC_OBJ_PACKAGE, HWLOC_OBJ_DIE, HWLOC_OBJ_CORE, HWLOC_OBJ_L3CACHE};
 
-	/* Our own cgroup says nothing about where guests may run. */
+	/* The cgroup of this process does not limit where guests may run. */
 	if (sym_hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) < 0 ||
 		sym_hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE) <
 			0)
 		return ctx_fail(ctx, -EINVAL,
-			"topology: hwloc refuses its options (%s); "
-			"install hwloc 2.5 or newer",
+			"topology: hwloc rejects the options (%s); install hwloc 2.5 or newer",
 			errno_name(errno));
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		sym_hwloc_topology_set_type_filter(
 			t, wanted[i], HWLOC_TYPE_FILTER_KEEP_ALL);
-	/* Without groups several nodes hang at one object and all get its CPUs. */
+	/*
+	 * Without groups several nodes would be attached to one object, and each would get all its
+	 * CPUs.
+	 */
 	sym_hwloc_topology_set_type_filter(
 		t, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
 	return 0;
 }
 
 /*
- * "numa:2 core:4 pu:2" is 16 CPUs: hwloc would build any number, for minutes and gigabytes,
- * before it could be seen to be too many.
+ * "numa:2 core:4 pu:2" means 16 CPUs: hwloc would build any number, with minutes and gigabytes,
+ * before vfctl could see that there are too many.
  */
 static int check_synthetic(struct vfctl_ctx *ctx, const char *text)
 {
@@ -123,8 +128,8 @@ static int check_synthetic(struct vfctl_ctx *ctx, const char *text)
 		if (n > 1)
 			cpus *= n > VFCTL_CPU_MAX ? VFCTL_CPU_MAX + 1 : n;
 		if (cpus > VFCTL_CPU_MAX)
-			return ctx_fail(ctx, -ERANGE, "topology: '%.80s' has more than the %d "
-				"CPUs this build knows; make it smaller", text, VFCTL_CPU_MAX);
+			return ctx_fail(ctx, -ERANGE, "topology: '%.80s' has more than the %d CPUs that "
+				"this build supports; use a smaller one", text, VFCTL_CPU_MAX);
 	}
 	return 0;
 }
@@ -181,7 +186,7 @@ static int read_set(
 	for (int i = -1; bits && (i = sym_hwloc_bitmap_next(bits, i)) >= 0;) {
 		if (i >= VFCTL_CPU_MAX)
 			return ctx_fail(ctx, -ERANGE,
-				"topology: CPU %d is beyond the %d CPUs this build knows",
+				"topology: CPU %d exceeds the %d CPUs that this build supports",
 				i, VFCTL_CPU_MAX);
 		vfctl_cpuset_add(&set, (unsigned)i);
 	}
@@ -193,7 +198,7 @@ static void read_pools(const struct hwloc_obj *obj, struct vfctl_topology *topol
 {
 	const struct hwloc_numanode_attr_s *attr = &obj->attr->numanode;
 
-	/* The base page, always the smallest, is among them; it is 64 KiB at most. */
+	/* The base page, always the smallest, is in the list; it is at most 64 KiB. */
 	for (unsigned i = 0; i < attr->page_types_len; i++)
 		if (attr->page_types[i].size > 64 * 1024)
 			vfctl_topology_set_pages(topology, obj->os_index,
@@ -209,9 +214,9 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * hwloc lets a node without CPUs of its own (HBM, CXL) share those of the nodes near to
- * it, and Linux gives it a higher number than theirs. A CPU stays with the node that has
- * the fewest CPUs, then with the lowest number.
+ * hwloc assigns the CPUs of nearby nodes to a node without CPUs (HBM, CXL), and Linux gives it a
+ * higher number. A CPU stays with the node that has the fewest CPUs; of several, with the lowest
+ * number.
  */
 static void separate_nodes(struct vfctl_topology *topology)
 {
@@ -342,7 +347,9 @@ static int by_first_cpu(const void *a, const void *b)
 	return vfctl_cpuset_next(&x->cpus, 0) - vfctl_cpuset_next(&y->cpus, 0);
 }
 
-/* hwloc lists threads so that those of a core are adjacent; one without core is its own.
+/*
+ * hwloc lists threads such that those of a core are adjacent; a thread without a core is a separate
+ * core.
  */
 static int read_cores(
 	struct vfctl_ctx *ctx, hwloc_topology_t t, struct vfctl_topology *topology)
@@ -360,7 +367,7 @@ static int read_cores(
 
 		if (pu->os_index >= VFCTL_CPU_MAX)
 			return ctx_fail(ctx, -ERANGE,
-				"topology: CPU %u is beyond the %d CPUs this build knows",
+				"topology: CPU %u exceeds the %d CPUs that this build supports",
 				pu->os_index, VFCTL_CPU_MAX);
 		if (!core || core != last)
 			describe_core(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* In place of load.c in a build without hwloc. */
+/* Used instead of load.c in a build without hwloc. */
 #include <errno.h>
 
 #include "base/ctx.h"

@@ -1,322 +1,242 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Objects, and their places in the tree; colours and words are in picture_style.c. */
+/* The layout of the picture; colours and texts are in picture_style.c. Lengths are in pixels. */
 #include "topology/picture.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "topology/picture_style.h"
+#include "topology/svg.h"
 
-struct drawing {
-	const struct vfctl_host_model *model;
-	const struct vfctl_topology *topology;
-	struct buf *b;
-	unsigned objects; /* so far: each has a number of its own */
-};
+#define WIDTH 1200
+#define BAR 14	       /* height of a bar of cores */
+#define SQUARE 9       /* a VF */
+#define COLUMNS_MAX 4  /* cards in one row */
 
-/* ---- objects ---- */
-
-/* "0x00000003,0xffffffff": words of 32 bits, the highest first. */
-static void put_set(struct buf *b, const char *name, const struct vfctl_cpuset *set)
+/* The model that a card shows a part of. */
+static const struct vfctl_host_model *model_of(const struct svg_card *c)
 {
-	int i = VFCTL_CPU_MAX / 32 - 1;
-
-	while (i > 0 && !(uint32_t)(set->word[i / 2] >> (i % 2 * 32)))
-		i--;
-	buf_printf(b, " %s=\"", name);
-	for (int top = i; i >= 0; i--)
-		buf_printf(b, "%s0x%08" PRIx32, i < top ? "," : "",
-			(uint32_t)(set->word[i / 2] >> (i % 2 * 32)));
-	buf_puts(b, "\"");
-}
-
-/* The tag's beginning; the caller adds attributes and '>'. */
-static void begin_picture(struct drawing *d, const char *type, int index)
-{
-	buf_printf(d->b, "<object type=\"%s\" gp_index=\"%u\"", type, ++d->objects);
-	if (index >= 0)
-		buf_printf(d->b, " os_index=\"%d\"", index);
-}
-
-static void put_sets(struct drawing *d, const struct vfctl_cpuset *cpus,
-	const struct vfctl_cpuset *nodes)
-{
-	put_set(d->b, "cpuset", cpus);
-	put_set(d->b, "complete_cpuset", cpus);
-	put_set(d->b, "nodeset", nodes);
-	put_set(d->b, "complete_nodeset", nodes);
-}
-
-static void end_picture(struct drawing *d)
-{
-	buf_puts(d->b, "</object>\n");
-}
-
-static void put_style(struct drawing *d, uint32_t colour)
-{
-	buf_printf(d->b, "<info name=\"lstopoStyle\" value=\"Background=#%06" PRIx32
-		";Text=#%06" PRIx32 "\"/>\n", colour, style_text(colour));
-}
-
-/* A box with a text of its own; stays open for what is inside. */
-static void begin_box(struct drawing *d, const char *text, uint32_t colour)
-{
-	begin_picture(d, "Misc", -1);
-	buf_puts(d->b, " name=\"");
-	style_put_xml(d->b, text);
-	buf_puts(d->b, "\">\n");
-	put_style(d, colour);
-}
-
-static void put_box(struct drawing *d, const struct buf *text, uint32_t colour)
-{
-	if (text->failed)
-		d->b->failed = true;
-	begin_box(d, text->data ? text->data : "", colour);
-	end_picture(d);
+	return c->of;
 }
 
 /* ---- cores ---- */
 
-static void put_cpu(struct drawing *d, int cpu, const struct vfctl_cpuset *node)
+/* Whether the core is on node @n and in one L3 cache, or in any if @l3 is negative. */
+static bool in_bar(const struct vfctl_core *core, const struct vfctl_node *n, int l3)
 {
-	struct vfctl_cpuset one = {0};
-
-	vfctl_cpuset_add(&one, (unsigned)cpu);
-	begin_picture(d, "PU", cpu);
-	put_sets(d, &one, node);
-	buf_puts(d->b, ">\n");
-	put_style(d, style_cpu(d->model, (unsigned)cpu));
-	end_picture(d);
+	return core->node == (int)n->id && (l3 < 0 || core->l3 == l3);
 }
 
-static void put_core(struct drawing *d, size_t number, const struct vfctl_cpuset *node)
+static uint32_t core_colour(const struct vfctl_host_model *m, const struct vfctl_core *core)
 {
-	const struct vfctl_core *c = &d->topology->cores[number];
-
-	begin_picture(d, "Core", (int)number);
-	put_sets(d, &c->cpus, node);
-	buf_puts(d->b, ">\n");
-	put_style(d, style_cpu(d->model, (unsigned)vfctl_cpuset_next(&c->cpus, 0)));
-	for (int cpu = vfctl_cpuset_next(&c->cpus, 0); cpu >= 0;
-		cpu = vfctl_cpuset_next(&c->cpus, (unsigned)cpu + 1))
-		put_cpu(d, cpu, node);
-	end_picture(d);
-}
-
-/* Is core @at the first of its L3 cache on its node? */
-static bool leads(const struct vfctl_topology *t, size_t at)
-{
-	for (size_t i = 0; i < at; i++)
-		if (t->cores[i].node == t->cores[at].node && t->cores[i].l3 == t->cores[at].l3)
-			return false;
-	return true;
-}
-
-/* Those of one L3 cache, from the first on. */
-static void put_group(struct drawing *d, size_t first, const struct vfctl_cpuset *node)
-{
-	const struct vfctl_topology *t = d->topology;
-	const struct vfctl_core *lead = &t->cores[first];
-	struct vfctl_cpuset cpus = {0};
-
-	for (size_t i = first; i < t->core_count; i++)
-		if (t->cores[i].node == lead->node && t->cores[i].l3 == lead->l3)
-			vfctl_cpuset_or(&cpus, &t->cores[i].cpus);
-	begin_picture(d, "L3Cache", lead->l3);
-	put_sets(d, &cpus, node);
-	buf_puts(d->b, " cache_size=\"0\" depth=\"3\" cache_linesize=\"0\" "
-		"cache_associativity=\"0\" cache_type=\"0\">\n");
-	put_style(d, STYLE_CACHE);
-	for (size_t i = first; i < t->core_count; i++)
-		if (t->cores[i].node == lead->node && t->cores[i].l3 == lead->l3)
-			put_core(d, i, node);
-	end_picture(d);
-}
-
-static void put_cores(struct drawing *d, const struct vfctl_node *n,
-	const struct vfctl_cpuset *node)
-{
-	const struct vfctl_topology *t = d->topology;
-
-	for (size_t i = 0; i < t->core_count; i++) {
-		if (t->cores[i].node != (int)n->id)
-			continue;
-		if (t->cores[i].l3 < 0)
-			put_core(d, i, node);
-		else if (leads(t, i))
-			put_group(d, i, node);
-	}
-}
-
-/* ---- PFs and guests ---- */
-
-static void put_pf(struct drawing *d, const struct vfctl_model_pf *p)
-{
-	const struct vfctl_host_model *m = d->model;
-	_buf_ struct buf text = {0};
-
-	style_name_pf(m, p, &text);
-	begin_box(d, text.data ? text.data : "", STYLE_PF);
-	for (size_t i = 0; i < m->occupant_count; i++) {
-		buf_reset(&text);
-		if (style_held_vfs(m, p, &m->occupants[i], &text))
-			put_box(d, &text, style_guest(i));
-	}
-	buf_reset(&text);
-	if (style_free_vfs(m, p, &text))
-		put_box(d, &text, STYLE_FREE);
-	end_picture(d);
-}
-
-static void put_pfs(struct drawing *d, int node)
-{
-	for (size_t i = 0; i < d->model->pf_count; i++)
-		if (d->model->pfs[i].node == node)
-			put_pf(d, &d->model->pfs[i]);
-}
-
-static void put_guests(struct drawing *d, const struct vfctl_node *n)
-{
-	_buf_ struct buf text = {0};
-
-	for (size_t i = 0; i < d->model->occupant_count; i++) {
-		buf_reset(&text);
-		if (style_share(n, &d->model->occupants[i], &text))
-			put_box(d, &text, style_guest(i));
-	}
-}
-
-/* ---- nodes ---- */
-
-static void put_memory(struct drawing *d, const struct vfctl_node *n,
-	const struct vfctl_cpuset *node)
-{
-	begin_picture(d, "NUMANode", (int)n->id);
-	put_sets(d, &n->cpus, node);
-	buf_printf(d->b, " local_memory=\"%" PRIu64 "\">\n", n->memory_bytes);
-	end_picture(d);
+	return style_cpu(m, (unsigned)vfctl_cpuset_next(&core->cpus, 0));
 }
 
 /*
- * A group around all that is on a node. dont_merge: it stays where a package has no other
- * node. One without CPUs hangs its boxes into the machine.
+ * Adjacent cores with the same colour are one box with their number: free cores need no separate
+ * boxes.
  */
-static void put_node(struct drawing *d, const struct vfctl_node *n)
+static void put_run(struct svg_card *c, int x, int width, size_t cores, uint32_t colour,
+	const struct vfctl_cpuset *cpus)
 {
-	struct vfctl_cpuset node = {0};
-	bool has_cpus = !vfctl_cpuset_empty(&n->cpus);
+	char number[24];
+	_buf_ struct buf hint = {0};
 
-	vfctl_cpuset_add(&node, n->id);
-	if (has_cpus) {
-		begin_picture(d, "Group", -1);
-		put_sets(d, &n->cpus, &node);
-		buf_printf(d->b,
-			" subtype=\"Node %u\" kind=\"0\" subkind=\"%u\" "
-			"dont_merge=\"1\">\n",
-			n->id, n->id);
-		put_style(d, STYLE_NODE);
-	}
-	put_memory(d, n, &node);
-	put_cores(d, n, &node);
-	put_pfs(d, (int)n->id);
-	put_guests(d, n);
-	if (has_cpus)
-		end_picture(d);
+	buf_puts(&hint, "CPUs ");
+	style_put_cpus(&hint, cpus);
+	style_put_holders(&hint, model_of(c), cpus);
+	svg_rect(&c->body, x, c->y, width, BAR, colour);
+	svg_end_rect(&c->body, hint.failed ? NULL : hint.data);
+	snprintf(number, sizeof(number), "%zu", cores);
+	if ((int)strlen(number) * SVG_LETTER + 2 <= width)
+		buf_printf(&c->body, "<text x=\"%d\" y=\"%d\" class=\"m\" style=\"fill:#%06" PRIx32
+			"\">%s</text>\n", x + width / 2, c->y + BAR - 3, style_text(colour), number);
 }
 
-/* The package all cores of a node are in; -1: several, none, or not known. */
-static int package_of(const struct vfctl_topology *t, const struct vfctl_node *n)
+static void put_bar(struct svg_card *c, const struct vfctl_node *n, int l3)
 {
-	int package = -2;
+	const struct vfctl_topology *t = model_of(c)->topology;
+	size_t width = (size_t)c->width - 2 * SVG_PAD, all = 0, done = 0;
 
 	for (size_t i = 0; i < t->core_count; i++)
-		if (t->cores[i].node == (int)n->id)
-			package = package == -2 || package == t->cores[i].package
-				? t->cores[i].package : -1;
-	return package < 0 ? -1 : package;
+		all += in_bar(&t->cores[i], n, l3);
+	for (size_t i = 0; i < t->core_count;) {
+		struct vfctl_cpuset cpus = {0};
+		uint32_t colour = core_colour(model_of(c), &t->cores[i]);
+		size_t cores = 0;
+
+		for (; i < t->core_count; i++) {
+			if (!in_bar(&t->cores[i], n, l3))
+				continue;
+			if (cores && core_colour(model_of(c), &t->cores[i]) != colour)
+				break;
+			colour = core_colour(model_of(c), &t->cores[i]);
+			vfctl_cpuset_or(&cpus, &t->cores[i].cpus);
+			cores++;
+		}
+		if (cores) {
+			int x = (int)(width * done / all), end = (int)(width * (done + cores) / all);
+
+			put_run(c, SVG_PAD + x, end - x, cores, colour, &cpus);
+		}
+		done += cores;
+	}
+	c->y += BAR + 3;
 }
 
-/* All nodes of the package of node number @first, unless one before it was of the same. */
-static void put_package(struct drawing *d, size_t first)
+/* Draw one bar for each L3 cache. */
+static void put_cores(struct svg_card *c, const struct vfctl_node *n)
 {
-	const struct vfctl_topology *t = d->topology;
-	int package = package_of(t, &t->nodes[first]);
-	struct vfctl_cpuset cpus = {0}, nodes = {0};
+	const struct vfctl_topology *t = model_of(c)->topology;
 
-	for (size_t i = 0; i < t->node_count; i++) {
-		if (package_of(t, &t->nodes[i]) != package)
+	for (size_t i = 0; i < t->core_count; i++) {
+		bool first = t->cores[i].node == (int)n->id;
+
+		for (size_t k = 0; k < i && first; k++)
+			first = t->cores[k].node != t->cores[i].node ||
+				(t->cores[i].l3 >= 0 && t->cores[k].l3 != t->cores[i].l3);
+		if (first)
+			put_bar(c, n, t->cores[i].l3);
+	}
+	c->y += 3;
+}
+
+/* ---- PFs ---- */
+
+static void put_vf(struct svg_card *c, const struct vfctl_model_pf *pf, uint32_t index, int x)
+{
+	_buf_ struct buf hint = {0};
+	uint32_t colour = style_vf(model_of(c), pf, index, &hint);
+
+	svg_rect(&c->body, x, c->y + 1, SQUARE, SQUARE, colour);
+	svg_end_rect(&c->body, hint.failed ? NULL : hint.data);
+}
+
+/* Its name, its properties, and a square for each VF that exists. */
+static void put_pf(struct svg_card *c, const struct vfctl_model_pf *pf)
+{
+	_buf_ struct buf name = {0}, card = {0}, port = {0}, vfs = {0}, gpus = {0};
+	uint32_t columns = (uint32_t)(c->width - 2 * SVG_PAD) / (SQUARE + 2);
+
+	c->y += 5;
+	style_name_pf(pf, &name);
+	style_pf_card(pf, &card);
+	style_pf_port(pf, &port);
+	style_pf_vfs(model_of(c), pf, &vfs);
+	style_pf_gpus(model_of(c), pf, &gpus);
+	svg_line(c, SVG_PAD, "b", &name);
+	svg_line(c, SVG_PAD, NULL, &card);
+	svg_line(c, SVG_PAD, NULL, &port);
+	svg_line(c, SVG_PAD, NULL, &vfs);
+	svg_line(c, SVG_PAD, NULL, &gpus);
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		put_vf(c, pf, i, SVG_PAD + (int)(i % columns) * (SQUARE + 2));
+		if ((i + 1) % columns == 0 || i + 1 == pf->num_vfs)
+			c->y += SQUARE + 2;
+	}
+}
+
+static bool put_pfs(struct svg_card *c, int node)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < model_of(c)->pf_count; i++)
+		if (model_of(c)->pfs[i].node == node) {
+			put_pf(c, &model_of(c)->pfs[i]);
+			any = true;
+		}
+	return any;
+}
+
+/* ---- cards ---- */
+
+static void put_node(struct svg_card *c, const struct vfctl_node *n)
+{
+	const struct vfctl_host_model *m = model_of(c);
+	_buf_ struct buf text = {0};
+
+	buf_printf(&text, "Node %u", n->id);
+	svg_line(c, SVG_PAD, "h", &text);
+	for (unsigned i = 0; i < STYLE_NODE_LINES; i++) {
+		buf_reset(&text);
+		style_node_line(m, n, i, &text);
+		svg_line(c, SVG_PAD, "s", &text);
+	}
+	put_cores(c, n);
+	for (size_t i = 0; i < m->occupant_count; i++) {
+		buf_reset(&text);
+		if (!style_share(n, &m->occupants[i], &text))
 			continue;
-		if (i < first)
-			return;
-		vfctl_cpuset_or(&cpus, &t->nodes[i].cpus);
-		vfctl_cpuset_add(&nodes, t->nodes[i].id);
+		svg_swatch(c, style_guest(i), NULL, &text);
+		buf_reset(&text);
+		style_remote(m, &m->occupants[i], &text);
+		svg_line(c, SVG_PAD + 17, "r", &text);
 	}
-	begin_picture(d, "Package", package);
-	put_sets(d, &cpus, &nodes);
-	buf_puts(d->b, ">\n");
-	put_style(d, STYLE_PACKAGE);
-	for (size_t i = first; i < t->node_count; i++)
-		if (package_of(t, &t->nodes[i]) == package)
-			put_node(d, &t->nodes[i]);
-	end_picture(d);
+	put_pfs(c, (int)n->id);
 }
 
-/* ---- the machine ---- */
-
-static void put_legend(struct drawing *d)
+static int put_nodes(struct buf *b, const struct vfctl_host_model *m, int y)
 {
-	_buf_ struct buf line = {0};
+	const struct vfctl_topology *t = m->topology;
+	size_t columns = t->node_count == 1 ? 1 : t->node_count <= 4 ? 2 : COLUMNS_MAX;
+	int width = (WIDTH - 2 * SVG_MARGIN - SVG_GAP * (int)(columns - 1)) / (int)columns;
 
-	for (size_t i = 0; style_legend(d->model, i, &line); i++) {
-		buf_puts(d->b, "<info name=\"lstopoLegend\" value=\"");
-		style_put_xml(d->b, line.data ? line.data : "");
-		buf_puts(d->b, "\"/>\n");
-		buf_reset(&line);
+	for (size_t first = 0; first < t->node_count; first += columns) {
+		struct svg_card cards[COLUMNS_MAX] = {0};
+		int highest = 0;
+
+		for (size_t i = 0; i < columns && first + i < t->node_count; i++) {
+			cards[i] = (struct svg_card){.of = m, .width = width, .y = SVG_PAD - 4};
+			put_node(&cards[i], &t->nodes[first + i]);
+			highest = cards[i].y > highest ? cards[i].y : highest;
+		}
+		for (size_t i = 0; i < columns && first + i < t->node_count; i++)
+			svg_add_card(b, &cards[i], SVG_MARGIN + (int)i * (width + SVG_GAP), y,
+				highest + SVG_PAD);
+		y += highest + SVG_PAD + SVG_GAP;
 	}
+	return y;
 }
 
-void picture_svg_words(const struct vfctl_host_model *model, struct buf *ret)
+/* PFs of unknown locality, over the whole width. */
+static int put_others(struct buf *b, const struct vfctl_host_model *m, double y)
 {
-	_buf_ struct buf line = {0};
+	struct svg_card c = {.of = m, .width = WIDTH - 2 * SVG_MARGIN, .y = SVG_PAD - 4};
+	_buf_ struct buf text = {0};
+	int height;
 
-	buf_puts(ret, "<title>NUMA nodes, VFs and guests</title>\n<desc>");
-	for (size_t i = 0; style_legend(model, i, &line); i++) {
-		style_put_xml(ret, line.data ? line.data : "");
-		buf_puts(ret, "\n");
-		buf_reset(&line);
+	buf_puts(&text, "PFs without a NUMA node");
+	svg_line(&c, SVG_PAD, "h", &text);
+	if (!put_pfs(&c, VFCTL_NODE_NONE)) {
+		buf_free(&c.body);
+		return y;
 	}
-	buf_puts(ret, "</desc>\n");
+	height = c.y + SVG_PAD;
+	svg_add_card(b, &c, SVG_MARGIN, y, height);
+	return y + height + SVG_GAP;
 }
 
-static void put_machine(struct drawing *d)
+static int put_legend(struct buf *b, const struct vfctl_host_model *m, double y)
 {
-	const struct vfctl_topology *t = d->topology;
-	struct vfctl_cpuset nodes = {0};
+	struct svg_card c = {.of = m, .width = WIDTH - 2 * SVG_MARGIN, .y = SVG_PAD - 4};
+	_buf_ struct buf text = {0};
+	int height;
+	uint32_t colour;
 
-	for (size_t i = 0; i < t->node_count; i++)
-		vfctl_cpuset_add(&nodes, t->nodes[i].id);
-	begin_picture(d, "Machine", 0);
-	put_sets(d, &t->online, &nodes);
-	put_set(d->b, "allowed_cpuset", &t->online);
-	put_set(d->b, "allowed_nodeset", &nodes);
-	buf_puts(d->b, ">\n");
-	put_style(d, STYLE_MACHINE);
-	put_legend(d);
-	for (size_t i = 0; i < t->node_count; i++)
-		if (package_of(t, &t->nodes[i]) < 0)
-			put_node(d, &t->nodes[i]);
-		else
-			put_package(d, i);
-	put_pfs(d, VFCTL_NODE_NONE);
-	end_picture(d);
+	buf_puts(&text, "Legend");
+	svg_line(&c, SVG_PAD, "h", &text);
+	for (size_t i = 0; buf_reset(&text), style_legend(m, i, &colour, &text); i++)
+		svg_swatch(&c, colour, NULL, &text);
+	height = c.y + SVG_PAD;
+	svg_add_card(b, &c, SVG_MARGIN, y, height);
+	return y + height + SVG_MARGIN;
 }
 
-void picture_xml(const struct vfctl_host_model *model, struct buf *ret)
+void picture_svg(const struct vfctl_host_model *model, const char *title, struct buf *ret)
 {
-	struct drawing d = {.model = model, .topology = model->topology, .b = ret};
+	_buf_ struct buf body = {0};
+	int y = put_legend(&body, model, put_others(&body, model, put_nodes(&body, model, SVG_TOP)));
 
-	buf_puts(ret, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n<topology version=\"2.0\">\n");
-	put_machine(&d);
-	buf_puts(ret, "</topology>\n");
+	svg_document(ret, title, WIDTH, y, &body);
 }

@@ -3,15 +3,20 @@
 #define VFCTL_TOPOLOGY_PICTURE_H
 
 #include "base/buf.h"
+#include "base/ctx.h"
 #include "core/placement.h"
+#include "core/workflow.h"
 
 /*
- * The model as hwloc's XML (version 2), coloured for lstopo: a colour per guest on its
- * CPUs, its VFs and a box per node; PFs and guests are Misc objects. A failed growth shows
- * in @ret.
+ * The model as an SVG document: a card per NUMA node with its cores, memory, guests and PFs, and a
+ * legend. Each guest has a colour. @title is shown at the top. A failed growth shows in @ret.
  */
-void picture_xml(const struct vfctl_host_model *model, struct buf *ret);
-/* The legend as SVG's title and description: lstopo draws text as shapes. */
-void picture_svg_words(const struct vfctl_host_model *model, struct buf *ret);
+void picture_svg(const struct vfctl_host_model *model, const char *title, struct buf *ret);
+
+/*
+ * Write a finished SVG document in this format to a local file, completely or not at all. @picture
+ * is used up. Returns as vfctl_model_draw().
+ */
+int picture_write(struct vfctl_ctx *ctx, struct buf *picture, enum vfctl_picture format, const char *path);
 
 #endif

@@ -5,24 +5,14 @@
 
 #include "base/parse.h"
 
-#define NAME_SHOWN 40 /* bytes of a name: a box is as wide as its text */
+#define NAME_SHOWN 40 /* bytes of a name */
 
 /* ---- colours ---- */
 
-/* Told apart side by side, also by most of those who see red and green alike. */
-static const struct {
-	const char *name;
-	uint32_t colour;
-} guests[] = {
-	{"blue", 0x1f77b4}, {"orange", 0xff7f0e}, {"green", 0x2ca02c}, {"red", 0xd62728},
-	{"purple", 0x9467bd}, {"brown", 0x8c564b}, {"pink", 0xe377c2}, {"olive", 0xbcbd22},
-	{"cyan", 0x17becf}, {"navy", 0x1b2a6b}, {"light orange", 0xffbb78},
-	{"light green", 0x98df8a}, {"light red", 0xff9896}, {"light purple", 0xc5b0d5},
-	{"light brown", 0xc49c94}, {"light blue", 0xaec7e8}, {"gold", 0xe6b800},
-	{"teal", 0x00796b}, {"magenta", 0xc2185b}, {"dark green", 0x0b5d1e},
-	{"maroon", 0x7a0d1a}, {"light cyan", 0x9edae5}, {"khaki", 0xdbdb8d},
-	{"light pink", 0xf7b6d2},
-};
+/* Colours that can be distinguished, also by most people with red-green colour blindness. */
+static const uint32_t guests[] = {0x1f77b4, 0xff7f0e, 0x2ca02c, 0xd62728, 0x9467bd, 0x8c564b, 0xe377c2,
+	0xbcbd22, 0x17becf, 0x1b2a6b, 0xffbb78, 0x98df8a, 0xff9896, 0xc5b0d5, 0xc49c94, 0xaec7e8, 0xe6b800,
+	0x00796b, 0xc2185b, 0x0b5d1e, 0x7a0d1a, 0x9edae5, 0xdbdb8d, 0xf7b6d2};
 
 /* A hue of the circle, of 1536 steps, mixed with white or black. */
 static uint32_t hue(unsigned step, unsigned light)
@@ -45,7 +35,7 @@ uint32_t style_guest(size_t at)
 	static const unsigned lights[] = {128, 64, 208};
 
 	if (at < ARRAY_SIZE(guests))
-		return guests[at].colour;
+		return guests[at];
 	/* Steps of the golden ratio fill the circle evenly, however many there are. */
 	return hue((unsigned)(at * 949 % 1536), lights[at % ARRAY_SIZE(lights)]);
 }
@@ -77,7 +67,7 @@ uint32_t style_text(uint32_t background)
 	return r * 299 + g * 587 + b * 114 > 140000 ? 0x000000 : 0xffffff;
 }
 
-/* ---- words ---- */
+/* ---- texts ---- */
 
 void style_put_xml(struct buf *b, const char *text)
 {
@@ -101,7 +91,7 @@ void style_put_xml(struct buf *b, const char *text)
 	}
 }
 
-/* The beginning of a name that is too long; never half a character. */
+/* Print a name, truncated to whole characters if it is too long. */
 static void put_name(struct buf *b, const char *name)
 {
 	size_t len = strlen(name);
@@ -125,13 +115,25 @@ static void put_bytes(struct buf *b, uint64_t bytes)
 		buf_printf(b, "%" PRIu64 " MiB", bytes >> 20);
 }
 
-static void put_set(struct buf *b, const struct vfctl_cpuset *set)
+void style_put_cpus(struct buf *text, const struct vfctl_cpuset *set)
 {
-	char text[100]; /* the legend's lines stay within the picture */
+	char list[100];
 
-	if (vfctl_cpuset_format(set, text, sizeof(text)) >= sizeof(text))
-		memcpy(text + sizeof(text) - 4, "...", 4);
-	buf_puts(b, text);
+	if (vfctl_cpuset_format(set, list, sizeof(list)) >= sizeof(list))
+		memcpy(list + sizeof(list) - 4, "...", 4);
+	buf_puts(text, list);
+}
+
+void style_put_holders(struct buf *text, const struct vfctl_host_model *m, const struct vfctl_cpuset *cpus)
+{
+	const char *before = ": ";
+
+	for (size_t i = 0; i < m->occupant_count; i++)
+		if (vfctl_cpuset_intersects(&m->occupants[i].cpus, cpus)) {
+			buf_puts(text, before);
+			put_name(text, m->occupants[i].name);
+			before = ", ";
+		}
 }
 
 static void put_pf_name(const struct vfctl_model_pf *pf, struct buf *b)
@@ -142,44 +144,94 @@ static void put_pf_name(const struct vfctl_model_pf *pf, struct buf *b)
 					      : vfctl_bdf_format(&pf->bdf, text));
 }
 
-/* One that hangs in the machine says whether that is for want of CPUs or of a node. */
-static void put_place(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
-	struct buf *text)
-{
-	const struct vfctl_node *node = vfctl_topology_node(m->topology, pf->node);
+/* ---- nodes ---- */
 
-	if (!node)
-		buf_puts(text, ", of no node");
-	else if (vfctl_cpuset_empty(&node->cpus))
-		buf_printf(text, ", node %u", node->id);
+static size_t free_cores(const struct vfctl_host_model *m, const struct vfctl_node *n, size_t *ret_all)
+{
+	const struct vfctl_topology *t = m->topology;
+	size_t free = 0;
+
+	*ret_all = 0;
+	for (size_t i = 0; i < t->core_count; i++) {
+		if (t->cores[i].node != (int)n->id)
+			continue;
+		free += style_cpu(m, (unsigned)vfctl_cpuset_next(&t->cores[i].cpus, 0)) == STYLE_FREE;
+		++*ret_all;
+	}
+	return free;
 }
 
-void style_name_pf(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
+static void put_pools(const struct vfctl_node *n, struct buf *text)
+{
+	for (size_t i = 0; i < n->pool_count; i++) {
+		const struct vfctl_page_pool *p = &n->pools[i];
+
+		buf_puts(text, i ? "; " : "huge pages: ");
+		if (p->free == VFCTL_COUNT_UNKNOWN)
+			buf_printf(text, "%" PRIu64 " of ", p->total);
+		else
+			buf_printf(text, "%" PRIu64 " of %" PRIu64 " free of ", p->free, p->total);
+		put_bytes(text, p->page_bytes);
+	}
+}
+
+/* "distance 12 to node 1; 32 to nodes 2-3". */
+static void put_distances(const struct vfctl_topology *t, const struct vfctl_node *n, struct buf *text)
+{
+	const unsigned *row = t->distances + (size_t)(n - t->nodes) * t->node_count;
+
+	for (size_t i = 0; i < t->node_count; i++) {
+		struct vfctl_cpuset same = {0};
+		bool first = &t->nodes[i] != n;
+
+		for (size_t k = 0; k < i && first; k++)
+			first = &t->nodes[k] == n || row[k] != row[i];
+		for (size_t k = i; k < t->node_count && first; k++)
+			if (&t->nodes[k] != n && row[k] == row[i])
+				vfctl_cpuset_add(&same, t->nodes[k].id);
+		if (!first)
+			continue;
+		buf_printf(text, "%s%u to node%s ", text->len ? "; " : "distance ", row[i],
+			vfctl_cpuset_count(&same) > 1 ? "s" : "");
+		style_put_cpus(text, &same);
+	}
+}
+
+void style_node_line(const struct vfctl_host_model *m, const struct vfctl_node *n, unsigned at,
 	struct buf *text)
 {
-	const char *fabric = vfctl_fabric_name(pf->fabric);
+	size_t all, free = free_cores(m, n, &all);
+
+	if (at == 1) {
+		put_pools(n, text);
+		return;
+	}
+	if (at == 2) {
+		put_distances(m->topology, n, text);
+		return;
+	}
+	if (all)
+		buf_printf(text, "%zu core%s (%zu free), ", all, all == 1 ? "" : "s", free);
+	else
+		buf_puts(text, "no CPUs, ");
+	put_bytes(text, n->memory_bytes);
+}
+
+/* ---- PFs and VFs ---- */
+
+void style_name_pf(const struct vfctl_model_pf *pf, struct buf *text)
+{
 	char address[VFCTL_BDF_TEXT];
 
 	buf_puts(text, "PF ");
 	put_pf_name(pf, text);
 	if (pf->names && pf->names[0])
 		buf_printf(text, " %s", vfctl_bdf_format(&pf->bdf, address));
-	if (fabric)
-		buf_printf(text, " %s", fabric);
-	if (pf->eswitch == VFCTL_ESWITCH_SWITCHDEV || pf->eswitch == VFCTL_ESWITCH_INACTIVE)
-		buf_printf(text, ", %s", vfctl_eswitch_name(pf->eswitch));
-	if (pf->bond) {
-		buf_puts(text, ", in ");
-		put_name(text, pf->bond);
-		if (pf->lag)
-			buf_printf(text, ", VF-LAG %s", vfctl_lag_name(pf->lag));
-	}
-	put_place(m, pf, text);
 }
 
-/* VFs of @pf among @v, by number; how many there are. */
-static size_t vfs_of(const struct vfctl_free_vf *v, size_t count,
-	const struct vfctl_model_pf *pf, struct vfctl_cpuset *ret)
+/* The VFs of @pf in @v, by number; returns how many there are. */
+static size_t vfs_of(const struct vfctl_free_vf *v, size_t count, const struct vfctl_model_pf *pf,
+	struct vfctl_cpuset *ret)
 {
 	size_t n = 0;
 
@@ -192,34 +244,85 @@ static size_t vfs_of(const struct vfctl_free_vf *v, size_t count,
 	return n;
 }
 
-bool style_held_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
-	const struct vfctl_occupant *o, struct buf *text)
+void style_pf_port(const struct vfctl_model_pf *pf, struct buf *text)
+{
+	const char *fabric = vfctl_fabric_name(pf->fabric);
+
+	if (fabric)
+		buf_puts(text, fabric);
+	if (pf->speed_mbps)
+		buf_printf(text, "%s%g Gbit/s", text->len ? ", " : "", pf->speed_mbps / 1000.0);
+	if (pf->driver)
+		buf_printf(text, "%s%s", text->len ? ", " : "", pf->driver);
+}
+
+/* The product name in brackets, if pci.ids has one: "MT28908 Family [ConnectX-6]". */
+void style_pf_card(const struct vfctl_model_pf *pf, struct buf *text)
+{
+	const char *open = pf->card ? strrchr(pf->card, '[') : NULL, *close = open ? strchr(open, ']') : NULL;
+
+	if (open && close)
+		buf_printf(text, "%.*s", (int)(close - open - 1), open + 1);
+	else if (pf->card)
+		buf_puts(text, pf->card);
+}
+
+void style_pf_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, struct buf *text)
 {
 	struct vfctl_cpuset set = {0};
 
-	if (!vfs_of(o->vfs, o->vf_count, pf, &set))
-		return false;
-	buf_puts(text, "VF ");
-	put_set(text, &set);
-	buf_puts(text, " ");
-	put_name(text, o->name);
-	return true;
+	buf_printf(text, "%u of %u VFs", pf->num_vfs, pf->max_vfs);
+	if (pf->num_vfs)
+		buf_printf(text, " (%zu free)", vfs_of(m->vfs, m->vf_count, pf, &set));
+	if (pf->eswitch == VFCTL_ESWITCH_SWITCHDEV || pf->eswitch == VFCTL_ESWITCH_INACTIVE)
+		buf_printf(text, ", %s", vfctl_eswitch_name(pf->eswitch));
+	if (pf->bond) {
+		buf_puts(text, ", in ");
+		put_name(text, pf->bond);
+		if (pf->lag)
+			buf_printf(text, ", VF-LAG %s", vfctl_lag_name(pf->lag));
+	}
 }
 
-bool style_free_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
+void style_pf_gpus(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, struct buf *text)
+{
+	char address[VFCTL_BDF_TEXT];
+
+	for (int d = VFCTL_PCI_PIX; d <= VFCTL_PCI_PXB; d++)
+		for (size_t i = 0; i < m->gpu_count; i++)
+			if ((int)vfctl_gpu_distance(&m->gpus[i], &pf->bdf) == d)
+				buf_printf(text, "%s%s %s", text->len ? ", " : "GPUs: ",
+					vfctl_pci_distance_name((enum vfctl_pci_distance)d),
+					vfctl_bdf_format(&m->gpus[i].bdf, address));
+}
+
+static bool has_vf(const struct vfctl_free_vf *v, size_t count, const struct vfctl_model_pf *pf,
+	uint32_t index)
+{
+	for (size_t i = 0; i < count; i++)
+		if (v[i].index == index && vfctl_bdf_compare(&v[i].pf, &pf->bdf) == 0)
+			return true;
+	return false;
+}
+
+uint32_t style_vf(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, uint32_t index,
 	struct buf *text)
 {
-	struct vfctl_cpuset set = {0};
-
-	if (!vfs_of(m->vfs, m->vf_count, pf, &set)) {
-		buf_puts(text, pf->num_vfs ? "none free" : "no VFs made");
-		return true;
+	buf_printf(text, "VF %u: ", index);
+	for (size_t i = 0; i < m->occupant_count; i++)
+		if (has_vf(m->occupants[i].vfs, m->occupants[i].vf_count, pf, index)) {
+			put_name(text, m->occupants[i].name);
+			return style_guest(i);
+		}
+	if (has_vf(m->vfs, m->vf_count, pf, index)) {
+		buf_puts(text, "free");
+		return STYLE_FREE;
 	}
-	buf_puts(text, "VF ");
-	put_set(text, &set);
-	buf_puts(text, " free");
-	return true;
+	buf_puts(text, "not available for guests");
+	return STYLE_OTHERS;
 }
+
+/* ---- guests ---- */
 
 bool style_share(const struct vfctl_node *n, const struct vfctl_occupant *o, struct buf *text)
 {
@@ -254,6 +357,58 @@ bool style_share(const struct vfctl_node *n, const struct vfctl_occupant *o, str
 	return true;
 }
 
+/* Whether the guest runs on CPUs of the node. */
+static bool runs_on(const struct vfctl_occupant *o, const struct vfctl_node *n)
+{
+	if (!vfctl_cpuset_empty(&o->cpus))
+		return vfctl_cpuset_intersects(&o->cpus, &n->cpus);
+	for (size_t i = 0; i < o->memory_count; i++)
+		if (o->memory[i].node == (int)n->id && o->shared_vcpus && o->shared_vcpus[i])
+			return true;
+	return false;
+}
+
+/*
+ * Whether @node is not local to any node on which the guest runs. A node without CPUs is local to
+ * others.
+ */
+static bool is_remote(const struct vfctl_host_model *m, const struct vfctl_occupant *o, int node)
+{
+	const struct vfctl_topology *t = m->topology;
+	const struct vfctl_node *n = vfctl_topology_node(t, node);
+	bool runs = false;
+
+	for (size_t i = 0; i < t->node_count; i++)
+		runs |= runs_on(o, &t->nodes[i]);
+	return n && runs && !vfctl_cpuset_empty(&n->cpus) && !runs_on(o, n);
+}
+
+static const struct vfctl_model_pf *pf_of(const struct vfctl_host_model *m, const struct vfctl_free_vf *v)
+{
+	for (size_t i = 0; i < m->pf_count; i++)
+		if (vfctl_bdf_compare(&m->pfs[i].bdf, &v->pf) == 0)
+			return &m->pfs[i];
+	return NULL;
+}
+
+void style_remote(const struct vfctl_host_model *m, const struct vfctl_occupant *o, struct buf *text)
+{
+	for (size_t i = 0; i < o->vf_count; i++) {
+		const struct vfctl_model_pf *pf = pf_of(m, &o->vfs[i]);
+
+		if (!is_remote(m, o, o->vfs[i].node))
+			continue;
+		buf_puts(text, text->len ? ", VF " : "not local: VF ");
+		if (pf)
+			put_pf_name(pf, text);
+		buf_printf(text, "/%u on node %d", o->vfs[i].index, o->vfs[i].node);
+	}
+	for (size_t i = 0; i < o->memory_count; i++)
+		if (is_remote(m, o, o->memory[i].node))
+			buf_printf(text, "%smemory on node %d", text->len ? ", " : "not local: ",
+				o->memory[i].node);
+}
+
 /* ---- the legend ---- */
 
 static void put_vfs(const struct vfctl_host_model *m, const struct vfctl_occupant *o,
@@ -267,7 +422,7 @@ static void put_vfs(const struct vfctl_host_model *m, const struct vfctl_occupan
 		buf_puts(line, ", VF ");
 		put_pf_name(&m->pfs[i], line);
 		buf_puts(line, "/");
-		put_set(line, &set);
+		style_put_cpus(line, &set);
 	}
 }
 
@@ -278,21 +433,17 @@ static void put_guest(const struct vfctl_host_model *m, size_t at, struct buf *l
 
 	for (size_t i = 0; i < o->memory_count; i++)
 		bytes += o->memory[i].bytes;
-	if (at < ARRAY_SIZE(guests))
-		buf_printf(line, "%s: ", guests[at].name);
-	else
-		buf_printf(line, "#%06" PRIx32 ": ", style_guest(at));
 	put_name(line, o->name);
-	buf_printf(line, "%s%s, ", o->foreign ? " (not ours)" : "", o->running ? "" : " (off)");
+	buf_printf(line, "%s%s, ", o->foreign ? " (foreign domain)" : "", o->running ? "" : " (off)");
 	if (vfctl_cpuset_empty(&o->cpus)) {
 		buf_puts(line, "no CPUs of its own");
 	} else {
 		buf_puts(line, "CPUs ");
-		put_set(line, &o->cpus);
+		style_put_cpus(line, &o->cpus);
 	}
 	if (!vfctl_cpuset_empty(&o->qemu_cpus)) {
 		buf_puts(line, ", QEMU on ");
-		put_set(line, &o->qemu_cpus);
+		style_put_cpus(line, &o->qemu_cpus);
 		buf_puts(line, " (shared)");
 	}
 	if (bytes) {
@@ -302,22 +453,33 @@ static void put_guest(const struct vfctl_host_model *m, size_t at, struct buf *l
 	put_vfs(m, o, line);
 }
 
-bool style_legend(const struct vfctl_host_model *m, size_t at, struct buf *line)
+bool style_legend(const struct vfctl_host_model *m, size_t at, uint32_t *ret_colour, struct buf *text)
 {
-	if (at == 0) {
-		buf_puts(line, "CPUs: white free, dark grey the host's own");
-		if (m->reserved_why) {
-			buf_puts(line, " (");
-			put_name(line, m->reserved_why);
-			buf_puts(line, ")");
-		}
-		buf_puts(line, ", light grey shared by guests, black held by several; a "
-			       "colour for "
-			       "each guest:");
+	static const struct {
+		uint32_t colour;
+		const char *text;
+	} fixed[] = {
+		{STYLE_FREE, "free cores (their number is in the box) and free VFs"},
+		{STYLE_HOST, "reserved for the host"},
+		{STYLE_SHARED, "shared by guests, or by the QEMU threads of guests"},
+		{STYLE_OTHERS, "in use by other programs, or not available for guests"},
+		{STYLE_SEVERAL, "used by several guests"},
+	};
+
+	if (at >= ARRAY_SIZE(fixed)) {
+		at -= ARRAY_SIZE(fixed);
+		if (at >= m->occupant_count)
+			return false;
+		*ret_colour = style_guest(at);
+		put_guest(m, at, text);
 		return true;
 	}
-	if (at > m->occupant_count)
-		return false;
-	put_guest(m, at - 1, line);
+	*ret_colour = fixed[at].colour;
+	buf_puts(text, fixed[at].text);
+	if (fixed[at].colour == STYLE_HOST && m->reserved_why) {
+		buf_puts(text, " (");
+		put_name(text, m->reserved_why);
+		buf_puts(text, ")");
+	}
 	return true;
 }

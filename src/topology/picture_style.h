@@ -5,39 +5,51 @@
 #include "base/buf.h"
 #include "core/placement.h"
 
-/* Colours, 0xrrggbb. Greys are no guest's. */
+/* Colours, 0xrrggbb. Greys are not used for guests. */
 #define STYLE_FREE 0xffffffu
 #define STYLE_HOST 0x707070u
 #define STYLE_SHARED 0xc4c4c4u
 #define STYLE_OTHERS 0x404040u
 #define STYLE_SEVERAL 0x000000u
-#define STYLE_MACHINE 0xffffffu
-#define STYLE_PACKAGE 0xdfe6e2u
-#define STYLE_NODE 0xf0f5f2u
-#define STYLE_CACHE 0xfdf3d0u
-#define STYLE_PF 0xd8ecd8u
 
-/* Of guest number @at; each its own. */
+/* The colour of guest number @at; all are different. */
 uint32_t style_guest(size_t at);
-/* Of a CPU, by who has it. */
+/* The colour of a CPU, by its holder. */
 uint32_t style_cpu(const struct vfctl_host_model *m, unsigned cpu);
-/* Black or white, what can be read on @background. */
+/* Black or white, whichever is readable on @background. */
 uint32_t style_text(uint32_t background);
 
-/* Text as the value of an attribute; what is no character becomes '?'. */
+/* Append text as the value of an attribute; invalid characters become '?'. */
 void style_put_xml(struct buf *b, const char *text);
 
-/* Words for boxes, appended to @text; false when there is nothing to say. */
-void style_name_pf(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
+/* ---- texts, appended to @text ---- */
+
+/* "0-3,8"; a long list is truncated. */
+void style_put_cpus(struct buf *text, const struct vfctl_cpuset *set);
+/* ": guest-1": the holders of the CPUs. */
+void style_put_holders(struct buf *text, const struct vfctl_host_model *m, const struct vfctl_cpuset *cpus);
+#define STYLE_NODE_LINES 3
+/* Line @at about a node: CPUs and memory, huge pages, or distances; empty if there are none. */
+void style_node_line(const struct vfctl_host_model *m, const struct vfctl_node *n, unsigned at,
 	struct buf *text);
-bool style_held_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
-	const struct vfctl_occupant *o, struct buf *text);
-bool style_free_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
+/* "PF ens1 0000:11:00.0", "Ethernet, 25 Gbit/s, i40e", and "4 of 64 VFs (2 free), switchdev". */
+void style_name_pf(const struct vfctl_model_pf *pf, struct buf *text);
+void style_pf_card(const struct vfctl_model_pf *pf, struct buf *text);
+void style_pf_port(const struct vfctl_model_pf *pf, struct buf *text);
+void style_pf_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, struct buf *text);
+/* "GPUs: PIX 0000:18:00.0, PXB 0000:19:00.0": the GPUs at PIX or PXB; empty without such a GPU. */
+void style_pf_gpus(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, struct buf *text);
+/* The colour of VF @index of @pf, by its holder; @text becomes "VF 3: guest-1". */
+uint32_t style_vf(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, uint32_t index,
 	struct buf *text);
-/* What a guest has on one node. */
-bool style_share(const struct vfctl_node *n, const struct vfctl_occupant *o,
-	struct buf *text);
-/* Line @at of the legend; false behind the last. */
-bool style_legend(const struct vfctl_host_model *m, size_t at, struct buf *line);
+/* The resources of guest @o on node @n; false if it has none there. */
+bool style_share(const struct vfctl_node *n, const struct vfctl_occupant *o, struct buf *text);
+/*
+ * "not local: VF ens2/3 on node 1": resources that are on none of the nodes of the guest's CPUs;
+ * else empty.
+ */
+void style_remote(const struct vfctl_host_model *m, const struct vfctl_occupant *o, struct buf *text);
+/* Entry @at of the legend and its colour; false after the last. */
+bool style_legend(const struct vfctl_host_model *m, size_t at, uint32_t *ret_colour, struct buf *text);
 
 #endif

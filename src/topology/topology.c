@@ -6,7 +6,7 @@
 #include "base/ctx.h"
 #include "core/types.h"
 
-/* Smaller huge pages (arm64: 64 KiB, contiguous) exist; smaller than that none does. */
+/* The smallest huge pages of any processor (arm64: 64 KiB, contiguous). */
 #define PAGE_BYTES_MIN (64 * 1024)
 
 void vfctl_topology_free(struct vfctl_topology *topology)
@@ -44,7 +44,7 @@ unsigned vfctl_topology_distance(const struct vfctl_topology *topology, int from
 				   (size_t)(b - topology->nodes)];
 }
 
-/* The pool of this size, inserted in order when the node has none; NULL when full. */
+/* The pool of this size, inserted in order if the node has none; NULL if there is no space. */
 static struct vfctl_page_pool *pool_of(struct vfctl_node *node, uint64_t page_bytes)
 {
 	size_t at = 0;

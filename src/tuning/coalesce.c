@@ -5,11 +5,14 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "drivers/driver.h"
+#include "host/host.h"
 #include "netlink/ethtool.h"
 #include "pci/device.h"
 #include "sriov/inventory.h"
 
 #define BIT VFCTL_COALESCE_BIT
+#define POLL_MS 200
 
 int coalesce_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_coalesce *ret)
 {
@@ -17,8 +20,8 @@ int coalesce_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 	int r;
 
 	if (!pf->ifindex)
-		return ctx_fail(ctx, -ENODEV, "%s has no network device here, so there is no interrupt "
-			"moderation to set (is its driver bound, in this network namespace?)",
+		return ctx_fail(ctx, -ENODEV, "%s has no network device here, so it has no interrupt "
+			"moderation to set (check that its driver is bound, and its network namespace)",
 			TEXT(&pf->bdf));
 	r = nl_coalesce_read(ctx, &row, 1);
 	if (r < 0)
@@ -44,7 +47,7 @@ static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inve
 	return inventory_read_pf(ctx, &bdf, ret);
 }
 
-/* Of @c those that @of states. A driver that has lost one since answers without it. */
+/* The settings of @c that @of contains. A driver that lost one since does not report it. */
 static struct vfctl_coalesce only(const struct vfctl_coalesce *c, uint32_t of)
 {
 	struct vfctl_coalesce some = *c;
@@ -75,7 +78,7 @@ static int observe_coalesce(struct vfctl_ctx *ctx, const struct op *op, char **r
 	return op_give(ctx, vfctl_coalesce_format(&some), ret);
 }
 
-/* Which of the settings is it that the driver refuses? Each that it takes stays for the moment. */
+/* Find the setting that the driver rejects. The accepted ones stay set meanwhile. */
 static void find_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_coalesce *c, struct buf *ret_names)
 {
@@ -96,17 +99,17 @@ static int fail_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 
 	if (row->error == -EINVAL || row->error == -ERANGE || row->error == -EOPNOTSUPP)
 		find_refused(ctx, pf, &row->values, &refused);
-	return ctx_fail(ctx, row->error, "set the interrupt moderation of %s to %s: the driver %s "
-		"refuses %s: %s; see what it takes with: vfctl tune show %s", pf->netdev,
+	return ctx_fail(ctx, row->error, "set the interrupt moderation of %s to %s: driver %s rejects "
+		"%s: %s; for the values that it accepts: vfctl tune show %s", pf->netdev,
 		text ? text : "", pf->driver, refused.len ? refused.data : "that",
 		row->text[0] ? row->text : strerror(-row->error), pf->netdev);
 }
 
-/* A driver may say yes and keep what it had (netdevsim does with CQE modes). */
-static int check_kept(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_coalesce *want)
+/* What the driver has of @want, where that differs: "rx-usecs=10"; "": nothing does. */
+static int read_differences(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_coalesce *want, struct buf *ret)
 {
 	struct vfctl_coalesce now;
-	_buf_ struct buf lies = {0};
 	int r = coalesce_read(ctx, pf, &now);
 
 	for (size_t i = 0; i < VFCTL_COALESCE_KEYS && r == 0; i++) {
@@ -116,27 +119,61 @@ static int check_kept(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const st
 		if (!asked.mask || (has.mask && has.values[i] == asked.values[i]))
 			continue;
 		text = vfctl_coalesce_format(&has);
-		buf_printf(&lies, "%s%s", lies.len ? ", " : "", text && *text ? text
+		buf_printf(ret, "%s%s", ret->len ? ", " : "", text && *text ? text
 			: vfctl_coalesce_name((enum vfctl_coalesce_key)i));
 	}
-	return r == 0 && lies.len ? ctx_fail(ctx, -EIO, "the driver %s of %s said yes and kept %s; leave "
-		"that setting out of what is asked for", pf->driver, pf->netdev, lies.data) : r;
+	return r;
 }
 
+/* be2net shows a new time after its worker has run. */
+static int wait_for_values(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_coalesce *want, struct buf *differs)
+{
+	const struct driver *d = driver_moderation(pf->driver, pf->infiniband);
+	int r = 0;
+
+	for (unsigned waited = 0; d && waited < d->late_ms && differs->len && r == 0; waited += POLL_MS) {
+		host_sleep_ms(ctx, POLL_MS);
+		buf_free(differs);
+		r = read_differences(ctx, pf, want, differs);
+	}
+	return r;
+}
+
+static int send_values(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_coalesce *values, struct buf *ret_differs)
+{
+	struct nl_coalesce row = {.ifindex = pf->ifindex, .values = *values};
+	int r = nl_coalesce_write(ctx, &row, 1);
+
+	if (r == 0 && row.error < 0)
+		r = fail_refused(ctx, pf, &row);
+	if (r == 0)
+		r = read_differences(ctx, pf, values, ret_differs);
+	return r < 0 ? r : wait_for_values(ctx, pf, values, ret_differs);
+}
+
+/*
+ * With the request that changes the mode, a driver may ignore the values (bnxt). Linux 6.12 then calls
+ * it a second time (net/ethtool/coalesce.c), Linux 6.1 does not, so a second request sets them. A
+ * driver may also accept a value and keep what it had (netdevsim does with CQE modes).
+ */
 int coalesce_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_coalesce *values)
 {
-	struct nl_coalesce row = {.ifindex = pf->ifindex, .values = *values};
-	int r;
+	_buf_ struct buf differs = {0};
+	int r = 0;
 
 	if (!values->mask)
 		return 0;
 	if (!pf->ifindex)
 		return ctx_fail(ctx, -ENODEV, "%s has no network device here", TEXT(&pf->bdf));
-	r = nl_coalesce_write(ctx, &row, 1);
-	if (r == 0 && row.error < 0)
-		return fail_refused(ctx, pf, &row);
-	return r < 0 ? r : check_kept(ctx, pf, values);
+	for (unsigned requests = 0; requests < 2 && r == 0 && (differs.len || !requests); requests++) {
+		buf_free(&differs);
+		r = send_values(ctx, pf, values, &differs);
+	}
+	return r == 0 && differs.len ? ctx_fail(ctx, -EIO, "driver %s of %s accepted the change but kept "
+		"%s; use that value, or omit the setting", pf->driver, pf->netdev, differs.data) : r;
 }
 
 static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *text)
@@ -151,7 +188,7 @@ static int write_text(struct vfctl_ctx *ctx, const struct op *op, const char *te
 }
 
 OP_WRITTEN(coalesce, observe_coalesce, write_text)
-const struct op_type op_coalesce = {.name = "coalesce", OP_CALLS(coalesce), .volatile_ = true,
+const struct op_type op_coalesce = {.name = "coalesce", OP_CALLS(coalesce), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
 /* ---- the step ---- */
@@ -174,6 +211,7 @@ int coalesce_add_step(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	if (!want || !had)
 		return ctx_oom(ctx);
 	step_add_op(steps, &op_coalesce, want, had, TEXT(&pf->bdf),
-		"%s: set the interrupt moderation to %s (was %s)", pf->netdev, want, had);
+		"%s: set the interrupt moderation to %s (was %s)%s", pf->netdev, want, had,
+		fit->resets ? "; this resets the PF and takes the link of each VF down" : "");
 	return 0;
 }

@@ -7,25 +7,25 @@
 #include "core/tuning.h"
 
 /*
- * Interrupt moderation of a PF's own network device. Target: the PF; want and before:
- * "adaptive-rx=off rx-usecs=0", what is wanted alone.
+ * Interrupt moderation of a PF's own network device. Target: the PF; want and before: only the
+ * requested settings, "adaptive-rx=off rx-usecs=0".
  */
 extern const struct op_type op_coalesce;
 
 /*
- * What the PF's driver has, in the words of the kernel. @return 0; -ENODEV it has no network device
- * here; -EOPNOTSUPP its driver has no interrupt moderation to set, or the kernel no such question.
+ * Read the present settings of the PF's driver. @return 0; -ENODEV it has no network device here;
+ * -EOPNOTSUPP its driver has no interrupt moderation, or the kernel has no such request.
  */
 int coalesce_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_coalesce *ret);
 
 /*
- * Set what @values states, all of it or nothing, and read it back. @return 0; -EIO the driver took it
- * and kept something else; -ENODEV; what the driver refuses it with.
+ * Set all of @values or nothing, and read them back. @return 0; -EIO the driver accepted a value
+ * but kept another; -ENODEV; or the driver's errno.
  */
 int coalesce_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_coalesce *values);
 
-/* The step that makes @fit so, if something of it is not. */
+/* Add the step that sets @fit, if some settings differ. */
 int coalesce_add_step(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_tuning_fit *fit, struct steps *steps);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VFs and a bridge on their PF: what a VF sends to a MAC that the card's switch does not know goes out
- * of the port, and never to the PF (yujincheng08/mlx4_br#1, DPDK/grout#653).
+ * VFs, and a bridge on their PF: if a VF sends to a MAC that is not in the card's table, the packet
+ * leaves through the port, and never reaches the PF (yujincheng08/mlx4_br#1, DPDK/grout#653).
  */
 #include "tuning/fdb.h"
 
@@ -25,7 +25,7 @@ static bool is_in(const struct nl_fdb *fdb, int ifindex, const struct vfctl_mac 
 	return false;
 }
 
-/* The bridge that the device is a port of; 0 none. */
+/* The bridge of the device; 0 if there is none. */
 static int bridge_of(struct vfctl_ctx *ctx, const char *netdev)
 {
 	_free_ char *master = NULL, *text = NULL;
@@ -53,7 +53,10 @@ int fdb_missing(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_m
 	for (size_t i = 0; i < fdb.count && r == 0; i++) {
 		const struct nl_fdb_entry *e = &fdb.v[i];
 
-		/* A port's own MAC is the host's end of a cable; behind it is another. */
+		/*
+		 * A port's own MAC is the host's end of a cable; the device behind it has another
+		 * one.
+		 */
 		if (e->master != bridge || e->ifindex == pf->ifindex || e->ifindex == bridge || e->local ||
 			is_in(&fdb, pf->ifindex, &e->mac))
 			continue;
@@ -114,12 +117,12 @@ static int set(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 		r = nl_fdb_set(ctx, ifindex, &mac, text[0]);
 	if (r == 0)
 		r = observe_fdb(ctx, op, &now);
-	return r < 0 || str_eq(now, text) ? r : ctx_fail(ctx, -EIO, "%s: the card said yes and its table "
-		"is as it was", op->target);
+	return r < 0 || str_eq(now, text) ? r : ctx_fail(ctx, -EIO, "%s: the card accepted the change, "
+		"but its table is unchanged", op->target);
 }
 
 OP_WRITTEN(fdb, observe_fdb, set)
-const struct op_type op_fdb = {.name = "fdb", OP_CALLS(fdb), .volatile_ = true,
+const struct op_type op_fdb = {.name = "fdb", OP_CALLS(fdb), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
 void fdb_add_steps(const struct vfctl_pf *pf, const struct vfctl_mac *macs, size_t count,
@@ -130,7 +133,8 @@ void fdb_add_steps(const struct vfctl_pf *pf, const struct vfctl_mac *macs, size
 
 		vfctl_mac_format(&macs[i], mac);
 		snprintf(target, sizeof(target), "%s/%s", TEXT(&pf->bdf), mac);
-		step_add_op(steps, &op_fdb, SELF, "", target, "%s: tell the card that %s is behind the PF",
+		step_add_op(steps, &op_fdb, SELF, "", target, "%s: add %s, which is behind the PF, to "
+			"the table of the card",
 			pf->netdev, mac);
 	}
 }

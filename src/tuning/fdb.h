@@ -6,14 +6,14 @@
 #include "core/inventory.h"
 
 /*
- * A MAC in the own forwarding table of a PF that is a bridge's port: the card's switch then gives
- * what its VFs send to that MAC to the PF. Target: "PF/MAC"; want "self"; before "self" or "".
+ * A MAC in the forwarding table of a PF that is a port of a bridge: the card then forwards packets
+ * of its VFs for that MAC to the PF. Target: "PF/MAC"; want "self"; before "self" or "".
  */
 extern const struct op_type op_fdb;
 
 /*
- * MACs behind the other ports of the PF's bridge that the card does not know.
- * @param ret  free() it; NULL when the PF is no bridge's port, or nothing is missing.
+ * MACs behind the other ports of the PF's bridge that are missing in the card's table.
+ * @param ret  free() it; NULL if the PF is not a port of a bridge, or if nothing is missing.
  * @return 0; -EROFS on a capture; -ENOMEM.
  */
 int fdb_missing(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_mac **ret,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A profile + the VFs of a guest -> files for that guest. Pure. */
+/* Generate the files for a guest from a profile and its VFs. Pure. */
 #include "tuning/guest_half.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ const char *vfctl_guest_driver(const char *pf_driver)
 	return d && d->guest ? d->guest : pf_driver;
 }
 
-/* The name of that driver in the table of drivers, which are called as the link in sysfs. */
+/* The name of that driver in the table of drivers, which uses the names in sysfs. */
 static const char *table_driver(const char *pf_driver)
 {
 	const struct driver *d = driver_find(pf_driver);
@@ -72,7 +72,7 @@ const char *guest_half_link_key(enum vfctl_coalesce_key key, const char **ret_un
 	return keys[key].name;
 }
 
-/* systemd refuses these two when they are 0 (src/shared/ethtool-util.c). */
+/* systemd rejects 0 for these two (src/shared/ethtool-util.c). */
 static bool link_takes(enum vfctl_coalesce_key key, uint32_t value)
 {
 	const char *unit;
@@ -106,24 +106,31 @@ void vfctl_guest_half_free(struct vfctl_guest_half *t)
 struct making {
 	struct vfctl_guest_half *to;
 	const struct vfctl_profile *profile;
-	bool failed; /* out of memory */
+	enum vfctl_guest_network network;
+	bool failed; /* memory was exhausted */
 };
 
-/* Takes @text. */
-static void add_file(struct making *m, char *path, char *text)
+/* Takes over its texts. */
+static void add_whole(struct making *m, struct vfctl_guest_file file)
 {
 	struct vfctl_guest_half *t = m->to;
 
-	if (!path || !text || !array_grow(t->files, t->file_count)) {
-		free(path);
-		free(text);
+	if (!file.path || !file.text || !array_grow(t->files, t->file_count)) {
+		free(file.path);
+		free(file.text);
 		m->failed = true;
 		return;
 	}
-	t->files[t->file_count++] = (struct vfctl_guest_file){path, text};
+	t->files[t->file_count++] = file;
 }
 
-/* Each once: two VFs of a kind have the same. Takes @text. */
+/* Takes over @text. */
+static void add_file(struct making *m, char *path, char *text)
+{
+	add_whole(m, (struct vfctl_guest_file){path, text, false});
+}
+
+/* Add a note once: several VFs may have the same. Takes over @text. */
 static void add_note(struct making *m, char *text)
 {
 	struct vfctl_guest_half *t = m->to;
@@ -141,13 +148,13 @@ static void add_note(struct making *m, char *text)
 	t->notes[t->note_count++] = text;
 }
 
-static void add_command(struct making *m, const char *const *words)
+static void add_command(struct making *m, const char *const *message)
 {
 	struct vfctl_guest_half *t = m->to;
 	size_t count = 0;
 	char **copy;
 
-	while (words[count])
+	while (message[count])
 		count++;
 	copy = calloc(count + 1, sizeof(char *));
 	if (!copy || !array_grow(t->commands, t->command_count)) {
@@ -156,7 +163,7 @@ static void add_command(struct making *m, const char *const *words)
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!(copy[i] = strdup(words[i])))
+		if (!(copy[i] = strdup(message[i])))
 			m->failed = true;
 	t->commands[t->command_count++] = copy;
 }
@@ -179,8 +186,8 @@ static void put_settings(struct buf *b, const struct vfctl_coalesce *set)
 }
 
 /*
- * The first .link file that matches an interface is the only one that is read, so this one says
- * what 99-default.link says, too; only a MAC that the host gave is not to be made another.
+ * Only the first .link file that matches an interface is read, so this file repeats the settings of
+ * 99-default.link. But a MAC that the host set must not be replaced.
  */
 static void add_link(struct making *m, const struct vfctl_guest_half_vf *vf,
 	const struct vfctl_tuning_fit *fit)
@@ -200,7 +207,7 @@ static void add_link(struct making *m, const struct vfctl_guest_half_vf *vf,
 		buf_printf(&b, "MACAddress=%s\nDriver=%s\n", mac, vfctl_guest_driver(vf->pf_driver));
 	buf_puts(&b, "\n[Link]\nNamePolicy=keep kernel database onboard slot path\n"
 		     "AlternativeNamesPolicy=database onboard slot path\nMACAddressPolicy=none\n");
-	if (vf->mtu)
+	if (vf->mtu && !vf->ipoib_mode) /* else the mode comes first: guest_ipoib_rule() */
 		buf_printf(&b, "MTUBytes=%u\n", vf->mtu);
 	put_settings(&b, &fit->set);
 	add_file(m, str_format(LINK_DIR "10-vfctl-%s.link", vf->infiniband ? "ipoib" : name),
@@ -217,7 +224,7 @@ static struct vfctl_coalesce beyond_link(const struct vfctl_tuning_fit *fit)
 	return rest;
 }
 
-/* What systemd.link has no key for, by ethtool: "NAME VALUE" for each. */
+/* Settings without a key in systemd.link are set with ethtool: "NAME VALUE" for each. */
 static void put_rule(struct buf *b, const struct vfctl_guest_half_vf *vf,
 	const struct vfctl_coalesce *rest)
 {
@@ -245,7 +252,7 @@ static void put_rule(struct buf *b, const struct vfctl_guest_half_vf *vf,
 	buf_puts(b, "\"\n");
 }
 
-/* What the guest's driver does not do as it is asked, a line each. */
+/* What the guest's driver does not support or apply, one line each. */
 static void note_fit(struct making *m, const struct vfctl_guest_half_vf *vf,
 	const struct vfctl_tuning_fit *fit)
 {
@@ -258,17 +265,36 @@ static void note_fit(struct making *m, const struct vfctl_guest_half_vf *vf,
 
 		if (row->fit == VFCTL_FIT_LACKS)
 			add_note(m, str_format("%s has no %s: %s", driver, name,
-				row->why ? row->why : "it is left out"));
+				row->why ? row->why : "it is omitted"));
 		else if (row->fit == VFCTL_FIT_NEAREST)
 			add_note(m, str_format("%s gets %s %u: %s", driver, name, row->gets,
-				row->why ? row->why : "the nearest that it takes"));
+				row->why ? row->why : "the nearest value that it accepts"));
 	}
 	if (d && d->rx_usecs_0 && fit->set.mask & VFCTL_COALESCE_BIT(VFCTL_RX_USECS) &&
 		!fit->set.values[VFCTL_RX_USECS])
 		add_note(m, strdup(d->rx_usecs_0));
 	if (!fit->known)
-		add_note(m, str_format("%s is not in vfctl's table of drivers: it may refuse some of this",
+		add_note(m, str_format("%s is not in vfctl's table of drivers and may reject some "
+			"settings",
 			driver));
+}
+
+static void add_ipoib(struct making *m, const struct vfctl_guest_half_vf *vf, struct buf *rules)
+{
+	_free_ char *rule = guest_ipoib_rule(vf);
+	struct vfctl_guest_file file;
+
+	m->failed |= !rule;
+	buf_puts(rules, rule ? rule : "");
+	if (!guest_ipoib_file(m->network, vf, &file) || file.path)
+		add_whole(m, file);
+	if (vf->ipoib_mode && m->network == VFCTL_NETWORK_ANY)
+		add_note(m, strdup("NetworkManager and netplan set the mode of IPoIB themselves: make the "
+			"file for them with --network"));
+	if (vf->ipoib_mode == VFCTL_IPOIB_CONNECTED && str_starts(vf->pf_driver, "mlx5"))
+		add_note(m, strdup("mlx5's enhanced IPoIB has no connected mode: the guest's kernel must be "
+			"built without CONFIG_MLX5_CORE_IPOIB, or NVIDIA's ib_ipoib loaded with "
+			"ipoib_enhanced=0"));
 }
 
 static void add_interfaces(struct making *m, const struct vfctl_guest_half_vf *vfs, size_t count)
@@ -280,19 +306,21 @@ static void add_interfaces(struct making *m, const struct vfctl_guest_half_vf *v
 		struct vfctl_tuning_fit fit;
 		struct vfctl_coalesce rest;
 
-		/* IPoIB interfaces have no address that is known before: one file is for all. */
+		/* The address of an IPoIB interface is not known before: one file is for all. */
 		if (vfs[i].infiniband && ipoib)
 			continue;
 		ipoib |= vfs[i].infiniband;
 		guest_half_fit(m->profile, &vfs[i], &fit);
 		rest = beyond_link(&fit);
 		note_fit(m, &vfs[i], &fit);
-		if ((fit.set.mask & ~rest.mask) || vfs[i].mtu)
+		if ((fit.set.mask & ~rest.mask) || (vfs[i].mtu && !vfs[i].ipoib_mode))
 			add_link(m, &vfs[i], &fit);
-		if (rest.mask && !rules.len)
+		if ((rest.mask || vfs[i].ipoib_mode) && !rules.len)
 			buf_printf(&rules, HEAD, m->profile->name);
 		if (rest.mask)
 			put_rule(&rules, &vfs[i], &rest);
+		if (vfs[i].infiniband)
+			add_ipoib(m, &vfs[i], &rules);
 	}
 	if (rules.len)
 		add_file(m, strdup(RULES), buf_steal(&rules));
@@ -303,8 +331,8 @@ static void add_interfaces(struct making *m, const struct vfctl_guest_half_vf *v
 static void add_busy_poll(struct making *m)
 {
 	add_file(m, strdup(SYSCTL), str_format(HEAD
-		"# Sockets look at the card themselves for so many us before they sleep: less latency,\n"
-		"# for the CPU time of whoever waits (Documentation/admin-guide/sysctl/net.rst).\n"
+		"# Sockets poll the card for so many us before they sleep: lower latency, for the CPU\n"
+		"# time of the waiting program (Documentation/admin-guide/sysctl/net.rst).\n"
 		"net.core.busy_read = 50\nnet.core.busy_poll = 50\n", m->profile->name));
 }
 
@@ -315,33 +343,24 @@ static void add_rdma(struct making *m, bool infiniband)
 	add_file(m, strdup(LIMITS), str_format(HEAD
 		"# RDMA programs lock the memory that they hand to the card.\n"
 		"* soft memlock unlimited\n* hard memlock unlimited\n", m->profile->name));
-	add_note(m, strdup("memlock counts from the next login on; a service needs "
-		"LimitMEMLOCK=infinity of its own"));
+	add_note(m, strdup("memlock takes effect at the next login; a service needs its own "
+		"LimitMEMLOCK=infinity"));
 }
 
 static const char advice[] =
-	"Advice for MPI, UCX and NCCL in this guest (nothing here is set by itself):\n"
-	"\n"
-	"Interrupt moderation of ethtool does not reach the completion queues of a program: only the\n"
-	"program itself sets those (ibv_modify_cq). What counts for verbs is how it waits.\n"
-	"\n"
-	"Waiting. Polling is fastest and takes a CPU for each rank; it needs vCPUs that nobody else\n"
-	"uses. More ranks than vCPUs, or shared vCPUs, wait by blocking:\n"
-	"  Open MPI   --mca mpi_yield_when_idle 1\n"
-	"  MVAPICH2   MV2_USE_BLOCKING=1\n"
-	"  UCX        the program decides: ucp_worker_wait() blocks\n"
-	"%s"
-	"\n"
-	"Shared receive queues. MVAPICH2 takes its limit event when fewer receives are left than\n"
-	"MV2_SRQ_LIMIT (default 30); with hundreds of ranks raise MV2_SRQ_SIZE rather than the limit.\n"
-	"\n"
-	"Relaxed ordering. On some hosts (seen on Xeon Emerald Rapids: 16 instead of more than 40 GB/s,\n"
-	"openucx/ucx#10955) large messages are slow without it:\n"
-	"  UCX_IB_PCI_RELAXED_ORDERING=y\n"
-	"  NCCL_IB_PCI_RELAXED_ORDERING=1\n"
-	"Measure both ways: vfctl tune search, or ucx_perftest -t ucp_put_bw.\n"
-	"\n"
-	"Memory. ulimit -l must say unlimited before mpirun, on every node.\n";
+	"Advice for MPI, UCX and NCCL in this guest (vfctl sets nothing of this):\n\nInterrupt "
+	"moderation by ethtool does not affect the completion queues of a program: only the\nprogram "
+	"itself sets these (ibv_modify_cq). For verbs it matters how the program waits.\n\nWaiting. "
+	"Polling is fastest and takes a CPU for each rank; it needs vCPUs that no other program\nuses. "
+	"More ranks than vCPUs, or shared vCPUs, wait by blocking:\n  Open MPI   --mca "
+	"mpi_yield_when_idle 1\n  MVAPICH2   MV2_USE_BLOCKING=1\n  UCX        the program decides: "
+	"ucp_worker_wait() blocks\n%s\nShared receive queues. MVAPICH2 takes its limit event when fewer "
+	"receives are left than\nMV2_SRQ_LIMIT (default 30); with hundreds of ranks raise MV2_SRQ_SIZE "
+	"rather than the limit.\n\nRelaxed ordering. On some hosts (seen on Xeon Emerald Rapids: 16 "
+	"instead of more than 40 GB/s,\nopenucx/ucx#10955) large messages are slow without it:\n  "
+	"UCX_IB_PCI_RELAXED_ORDERING=y\n  NCCL_IB_PCI_RELAXED_ORDERING=1\nMeasure both ways: vfctl tune "
+	"search, or ucx_perftest -t ucp_put_bw.\n\nMemory. ulimit -l must say unlimited before mpirun, "
+	"on every node.\n";
 
 static void add_advice(struct making *m)
 {
@@ -362,7 +381,7 @@ static bool has_file(const struct vfctl_guest_half *t, const char *start)
 	return false;
 }
 
-/* What makes the files so now; each may be repeated. */
+/* Commands that apply the files at once; each can be repeated. */
 static void add_commands(struct making *m, bool rdma, bool infiniband)
 {
 	if (has_file(m->to, LINK_DIR) || has_file(m->to, RULES)) {
@@ -378,10 +397,11 @@ static void add_commands(struct making *m, bool rdma, bool infiniband)
 }
 
 int vfctl_guest_half_make(struct vfctl_ctx *ctx, const struct vfctl_profile *profile,
-	const struct vfctl_guest_half_vf *vfs, size_t count, struct vfctl_guest_half **ret)
+	const struct vfctl_guest_half_vf *vfs, size_t count, enum vfctl_guest_network network,
+	struct vfctl_guest_half **ret)
 {
 	_cleanup_(vfctl_guest_half_freep) struct vfctl_guest_half *t = calloc(1, sizeof(*t));
-	struct making m = {.to = t, .profile = profile};
+	struct making m = {.to = t, .profile = profile, .network = network};
 	bool rdma = false, infiniband = false;
 
 	if (!t)
@@ -401,7 +421,7 @@ int vfctl_guest_half_make(struct vfctl_ctx *ctx, const struct vfctl_profile *pro
 	if (m.failed)
 		return ctx_oom(ctx);
 	if (!t->file_count)
-		return ctx_fail(ctx, -ENODATA, "profile %s asks nothing of a guest with such VFs%s%s",
+		return ctx_fail(ctx, -ENODATA, "profile %s has no settings for a guest with such VFs%s%s",
 			profile->name, t->note_count ? ": " : "", t->note_count ? t->notes[0] : "");
 	*ret = steal(t);
 	return 0;
@@ -409,7 +429,7 @@ int vfctl_guest_half_make(struct vfctl_ctx *ctx, const struct vfctl_profile *pro
 
 /* ---- cloud-init ---- */
 
-/* A block of text as YAML has it, each line indented. */
+/* A block of text in YAML, with each line indented. */
 static void put_block(struct buf *b, const char *text)
 {
 	while (*text) {
@@ -422,11 +442,11 @@ static void put_block(struct buf *b, const char *text)
 	}
 }
 
-static void put_command(struct buf *b, char *const *words)
+static void put_command(struct buf *b, char *const *message)
 {
 	buf_puts(b, "  - [");
-	for (size_t i = 0; words[i]; i++)
-		buf_printf(b, "%s'%s'", i ? ", " : "", words[i]);
+	for (size_t i = 0; message[i]; i++)
+		buf_printf(b, "%s'%s'", i ? ", " : "", message[i]);
 	buf_puts(b, "]\n");
 }
 
@@ -440,8 +460,8 @@ int vfctl_guest_half_cloud_init(struct vfctl_ctx *ctx, const struct vfctl_guest_
 		buf_printf(&b, "# %s\n", t->notes[i]);
 	buf_puts(&b, "write_files:\n");
 	for (size_t i = 0; i < t->file_count; i++) {
-		buf_printf(&b, "  - path: '%s'\n    owner: root:root\n    permissions: '0644'\n"
-			       "    content: |\n", t->files[i].path);
+		buf_printf(&b, "  - path: '%s'\n    owner: root:root\n    permissions: '%s'\n"
+			       "    content: |\n", t->files[i].path, t->files[i].secret ? "0600" : "0644");
 		put_block(&b, t->files[i].text);
 	}
 	if (t->command_count)

@@ -6,25 +6,26 @@
 #include "core/hostspec.h"
 
 /*
- * One file of the kernel that holds one value. Target: its path; want and before: the value, of a
- * choice ("always [madvise] never") the one that is chosen.
+ * One kernel file with a single value. Target: its path; want and before: the value; for a choice
+ * ("always [madvise] never") the selected word.
  */
 extern const struct op_type op_kernel_value;
 
 /*
- * Are there the CPUs that @spec names in reserved-cpus and shared-cpus? One that is offline now is.
+ * Check that the CPUs of @spec's reserved-cpus and shared-cpus exist; CPUs that are offline do.
  * -EINVAL: this host has no such CPU, and no guest could be planned.
  */
 int host_tuning_check_cpus(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec);
 
 /*
- * What @spec declares for the host as a whole and is not so: pages, kernel settings, files that the
+ * Add steps for the host settings that differ from @spec: pages, kernel settings, files that the
  * next boot and the libvirt daemon read.
- * @param ret_pending  what is left to be done by hand, or NULL.
- * @return 0; -EBUSY pages that would have to go are in use; -ENOENT the kernel has no such setting
- * (a node, a page size).
+ * @param governed  CPUs whose governor guests have set; they keep it.
+ * @param ret_pending  what remains to be done by hand, or NULL.
+ * @return 0; -EBUSY pages that would have to be removed are in use; -ENOENT the kernel has no such
+ * setting (a node, a page size, governors); -EINVAL it has no such governor.
  */
 int host_tuning_add_steps(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
-	struct steps *steps, char **ret_pending);
+	const struct vfctl_cpuset *governed, struct steps *steps, char **ret_pending);
 
 #endif

@@ -58,13 +58,13 @@ bool irq_may_be_posted(struct vfctl_ctx *ctx)
 
 static bool asks_us(struct vfctl_ctx *ctx, const char *pid)
 {
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 
-	return host_try_bytes(ctx, &words, "/proc/%s/cmdline", pid) == 0 && words.data &&
-		memmem(words.data, words.len, POLICY_NAME, strlen(POLICY_NAME));
+	return host_try_bytes(ctx, &message, "/proc/%s/cmdline", pid) == 0 && message.data &&
+		memmem(message.data, message.len, POLICY_NAME, strlen(POLICY_NAME));
 }
 
-char *irq_balance_words(struct vfctl_ctx *ctx)
+char *irq_balance_text(struct vfctl_ctx *ctx)
 {
 	_strv_ char **pids = NULL;
 
@@ -78,8 +78,9 @@ char *irq_balance_words(struct vfctl_ctx *ctx)
 			!str_eq(comm, "irqbalance"))
 			continue;
 		return asks_us(ctx, pids[i]) ? NULL
-			: str_format("irqbalance (process %s) may move them; start it with --policyscript="
-				"%s (IRQBALANCE_ARGS in /etc/default/irqbalance)", pids[i], IRQ_POLICY);
+			: str_format("irqbalance (process %s) may move them; to prevent that, start it "
+				"with --policyscript=%s (IRQBALANCE_ARGS in "
+				"/etc/default/irqbalance)", pids[i], IRQ_POLICY);
 	}
 	return NULL;
 }
@@ -114,8 +115,8 @@ int irq_add_pf_steps(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,
 		elsewhere += is_elsewhere(&all[i], cpus);
 	}
 	if (managed)
-		log_info(ctx, "%zu of the %zu interrupts of PF %s are spread by the kernel itself "
-			"(managed)", managed, count, TEXT(pf));
+		log_info(ctx, "%zu of the %zu interrupts of PF %s are managed by the "
+			"kernel", managed, count, TEXT(pf));
 	if (r < 0 || managed == count)
 		return r;
 	vfctl_cpuset_format(cpus, list, sizeof(list));
@@ -127,7 +128,7 @@ int irq_add_pf_steps(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,
 			add_vector(pf, &all[i], list, steps);
 	if (irq_kept_by(ctx, pf, &kept) == 0 && str_eq(kept, IRQ_KEEP_HOST))
 		return 0;
-	step_begin(steps, "irqbalance leaves the interrupts of PF %s where they are", TEXT(pf));
+	step_begin(steps, "irqbalance does not move the interrupts of PF %s", TEXT(pf));
 	step_op(steps, &op_irq_keep, IRQ_KEEP_HOST, kept ? kept : "", "%s", TEXT(pf));
 	return 0;
 }

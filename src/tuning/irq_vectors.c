@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Interrupts of a device, and the CPUs they go to. */
+/* Interrupts of a device, and their CPUs. */
 #include "tuning/irq.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static int read_list(struct vfctl_ctx *ctx, unsigned irq, const char *file,
 	return r < 0 ? r : vfctl_cpuset_parse(text, ret);
 }
 
-/* False: it is gone by now. */
+/* False: it no longer exists. */
 static bool read_vector(struct vfctl_ctx *ctx, unsigned irq, struct irq_vector *ret)
 {
 	*ret = (struct irq_vector){.irq = irq};
@@ -76,13 +76,13 @@ int irq_vector_set(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, unsigned 
 	char list[LIST_TEXT];
 	int r;
 
-	/* The number may be another device's by now. */
+	/* The number may belong to another device now. */
 	if (!host_exists(ctx, PCI_SYSFS VECTORS "/%u", TEXT(bdf), irq))
-		return ctx_fail(ctx, -ENOENT, "interrupt %u is none of %s any more", irq, TEXT(bdf));
+		return ctx_fail(ctx, -ENOENT, "interrupt %u no longer belongs to %s", irq, TEXT(bdf));
 	vfctl_cpuset_format(cpus, list, sizeof(list));
 	r = host_write(ctx, list, AFFINITY, irq);
 	if (r == -EIO)
-		return ctx_append(ctx, r, "; the kernel spreads this interrupt by itself (managed)");
+		return ctx_append(ctx, r, "; the kernel manages this interrupt");
 	if (r < 0)
 		return r;
 	if (read_list(ctx, irq, "smp_affinity_list", &now) < 0 ||

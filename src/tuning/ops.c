@@ -12,20 +12,21 @@
 
 #define LIST_TEXT 1024
 
-/* The words that are there, as a warning. */
+/* Log the present message as a warning. */
 static int only_warn(struct vfctl_ctx *ctx)
 {
-	log_warn(ctx, "%s; it goes on without", vfctl_ctx_error(ctx));
+	log_warn(ctx, "%s; vfctl continues without it", vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 	return 0;
 }
 
-/* Somebody changed it since. */
+/* Another program changed it meanwhile. */
 static int leave_value(struct vfctl_ctx *ctx, const struct op *op, const char *what, const char *now)
 {
-	log_warn(ctx, "%s of %s is %s, which vfctl did not set: it stays so (before it was %s)", what,
+	log_warn(ctx, "%s of %s is %s, which vfctl did not set, so it stays (before: %s)", what,
 		op->target, now, op->before[0] ? op->before : "none");
-	ctx_audit(ctx, "%s %s is %s, changed by others: left alone", op->type->name, op->target, now);
+	ctx_audit(ctx, "%s %s is %s, which another program set, so it "
+		"stays", op->type->name, op->target, now);
 	return 0;
 }
 
@@ -35,6 +36,31 @@ bool op_cpu(const struct op *op, unsigned *ret_cpu)
 {
 	return str_starts(op->target, "cpu/") &&
 		parse_u32(op->target + 4, 0, VFCTL_CPU_MAX - 1, ret_cpu) == 0;
+}
+
+#define AFFECTED_CPUS "/sys/devices/system/cpu/cpu%u/cpufreq/affected_cpus"
+
+/* "4 5 6" */
+int governor_cpus(struct vfctl_ctx *ctx, unsigned cpu, struct vfctl_cpuset *ret)
+{
+	struct vfctl_cpuset policy = {0};
+	_free_ char *text = NULL;
+	int r = host_try_read(ctx, &text, AFFECTED_CPUS, cpu);
+
+	if (r < 0 && r != -ENOENT)
+		return ctx_fail(ctx, r, "read which CPUs have their governor with CPU %u: %s", cpu,
+			strerror(-r));
+	vfctl_cpuset_add(&policy, cpu);
+	for (char *at = text, *end; at && *at; at = end) {
+		unsigned long other = strtoul(at, &end, 10);
+
+		if (end == at)
+			break;
+		if (other < VFCTL_CPU_MAX)
+			vfctl_cpuset_add(&policy, (unsigned)other);
+	}
+	*ret = policy;
+	return 0;
 }
 
 static int check_governor(struct vfctl_ctx *ctx, const struct op *op, const char *text,
@@ -65,12 +91,13 @@ static int apply_governor(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0)
 		return r;
 	r = host_write(ctx, op->want, CPU_GOVERNOR, cpu);
-	if (r == -ENOENT) { /* the CPU was taken away, or is off */
+	if (r == -ENOENT) { /* the CPU was removed, or is offline */
 		ctx_clear(ctx);
 		return 0;
 	}
 	if (r == -EINVAL)
-		ctx_append(ctx, r, "; scaling_available_governors beside it has those of this machine");
+		ctx_append(ctx, r, "; for those of this machine see scaling_available_governors beside "
+			"it");
 	return r < 0 ? only_warn(ctx) : 0;
 }
 
@@ -82,7 +109,7 @@ static int revert_governor(struct vfctl_ctx *ctx, const struct op *op)
 
 	if (r == 0)
 		r = observe_governor(ctx, op, &now);
-	/* A CPU that was taken away, or is off, has none. */
+	/* A CPU that was removed, or is offline, has none. */
 	if (r < 0 || !*now || !*op->before || str_eq(now, op->before))
 		return r;
 	if (op->want && !str_eq(now, op->want))
@@ -92,9 +119,9 @@ static int revert_governor(struct vfctl_ctx *ctx, const struct op *op)
 
 OP_ONE_BY_ONE(cpu_governor, observe_governor, apply_governor, revert_governor)
 const struct op_type op_cpu_governor = {.name = "cpu-governor", OP_CALLS(cpu_governor),
-	.volatile_ = true};
+	.lost_on_reboot = true};
 
-/* ---- where an interrupt goes ---- */
+/* ---- the CPUs of an interrupt ---- */
 
 static int parse_vector(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret_bdf,
 	unsigned *ret_irq)
@@ -160,9 +187,9 @@ static int revert_vector(struct vfctl_ctx *ctx, const struct op *op)
 
 OP_ONE_BY_ONE(irq_affinity, observe_vector, apply_vector, revert_vector)
 const struct op_type op_irq_affinity = {.name = "irq-affinity", OP_CALLS(irq_affinity),
-	.volatile_ = true, .is_gone = pci_op_is_gone};
+	.lost_on_reboot = true, .is_gone = pci_op_is_gone};
 
-/* ---- what irqbalance leaves alone ---- */
+/* ---- vectors that irqbalance must not move ---- */
 
 int irq_kept_by(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, char **ret)
 {
@@ -208,11 +235,11 @@ static int revert_keep(struct vfctl_ctx *ctx, const struct op *op)
 	_free_ char *now = NULL;
 	int r = observe_keep(ctx, op, &now);
 
-	/* Another's by now, or as it was. */
+	/* It belongs to another device now, or already has the previous value. */
 	if (r < 0 || str_eq(now, op->before) || (op->want && !str_eq(now, op->want)))
 		return r;
 	return write_keep(ctx, op, op->before);
 }
 
 OP_ONE_BY_ONE(irq_keep, observe_keep, apply_keep, revert_keep)
-const struct op_type op_irq_keep = {.name = "irq-keep", OP_CALLS(irq_keep), .volatile_ = true};
+const struct op_type op_irq_keep = {.name = "irq-keep", OP_CALLS(irq_keep), .lost_on_reboot = true};

@@ -3,16 +3,18 @@
 #define VFCTL_TUNING_OPS_H
 
 #include "base/op.h"
+#include "core/cpuset.h"
 #include "core/types.h"
 
 /*
  * cpu-governor  "cpu/12"     its scaling governor; "": it has none
  * irq-affinity  "BDF/irq/N"  the CPUs that this vector of the function may go to; "": no such vector
  * irq-keep      BDF          whose run-time file has irqbalance leave its vectors alone: a domain's
- *                            UUID, IRQ_KEEP_HOST, or "": nobody's
+ *                            UUID, IRQ_KEEP_HOST, or "": it has no owner
  *
- * Tuning stops nobody: what the kernel refuses is a warning, and the rest goes on. What somebody
- * changed since stays as it is when they are taken back; that is said.
+ * A failure of tuning does not stop a change: what the kernel refuses is a warning, and the other
+ * operations continue. A roll-back keeps values that another program changed meanwhile, and reports
+ * them.
  */
 extern const struct op_type op_cpu_governor, op_irq_affinity, op_irq_keep;
 
@@ -20,9 +22,13 @@ extern const struct op_type op_cpu_governor, op_irq_affinity, op_irq_keep;
 #define IRQ_KEEP "/run/vfctl/irq-%s"
 #define IRQ_KEEP_HOST "host"
 
-/* Of an op_cpu_governor; false: its target is none. */
+/*
+ * The CPUs that have one governor with @cpu: those of its policy, or it alone if the kernel states none.
+ */
+int governor_cpus(struct vfctl_ctx *ctx, unsigned cpu, struct vfctl_cpuset *ret);
+/* The CPU of an op_cpu_governor; false: its target is not valid. */
 bool op_cpu(const struct op *op, unsigned *ret_cpu);
-/* -ENOENT: nobody's. */
+/* -ENOENT: it has no owner. */
 int irq_kept_by(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, char **ret);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * host.yaml's PFs and the host -> for each PF the change that makes it so: its link, the VFs,
- * what they have. What a guest has now stays as the guest's lease says.
+ * From host.yaml's PFs and the host, plan for each PF the change that makes it as declared: its
+ * link, its VFs, and their values. A VF of a guest keeps the values of the guest's lease.
  */
 #include "core/apply.h"
 
@@ -26,20 +26,21 @@
 #include "tuning/host.h"
 #include "tuning/irq.h"
 #include "vfs/apply_host.h"
+#include "vfs/apply_other.h"
 #include "vfs/lag.h"
 #include "vfs/lifecycle.h"
 #include "vfs/tune.h"
 
 #define IDENTITY (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS)
 
-/* ---- settings of VFs that are there ---- */
+/* ---- settings of present VFs ---- */
 
-/* What differs on the VFs that nobody's guest has. */
+/* The differences on VFs that no guest uses. */
 struct settings {
 	struct vfctl_set_item *items;
 	char (*names)[VFCTL_BDF_TEXT + 12];
 	size_t count;
-	struct buf kept; /* VFs that differ and are a guest's */
+	struct buf kept; /* VFs of guests with differences */
 };
 
 static void settings_clear(struct settings *s)
@@ -57,7 +58,7 @@ static const struct vfctl_vf_attrs *asked_of(const struct vfctl_pf_spec *spec, u
 	return NULL;
 }
 
-/* Its lease says what it has until it stops. */
+/* Its lease determines its values until the guest stops. */
 static bool is_guests(const struct vfctl_vf *vf)
 {
 	return vf->lease.running || vf->holder.kind == VFCTL_HOLDER_DOMAIN ||
@@ -91,9 +92,9 @@ static int find_settings(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	return 0;
 }
 
-/* ---- MACs and GUIDs that the file gives ---- */
+/* ---- MACs and GUIDs in the file ---- */
 
-/* Those of VFs that get theirs now: all new ones, of present ones those that differ. */
+/* The VFs that get such values now: all new ones, and present ones that differ. */
 static size_t list_given(const struct vfctl_pf *pf, const struct vfctl_pf_spec *spec,
 	struct vfctl_domain_vf *ret)
 {
@@ -185,7 +186,7 @@ static int add_settings(struct vfctl_ctx *ctx, const struct target *t, const str
 	return r;
 }
 
-/* Before the MTU: connected mode allows a larger one. */
+/* Done before the MTU, because connected mode permits a larger one. */
 static int add_ipoib_mode(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
 {
@@ -197,8 +198,8 @@ static int add_ipoib_mode(struct vfctl_ctx *ctx, const struct target *t, const s
 	if (!want)
 		return 0;
 	if (!t->pf->infiniband)
-		return ctx_fail(ctx, -EINVAL, "ipoib-mode is for InfiniBand, and %s is Ethernet; take it "
-			"out of its entry in host.yaml", bdf);
+		return ctx_fail(ctx, -EINVAL, "ipoib-mode is for InfiniBand, but %s is Ethernet; remove "
+			"it from its entry in host.yaml", bdf);
 	r = op_observe(ctx, &op, &now);
 	if (r < 0 || str_eq(now, want))
 		return r;
@@ -220,7 +221,7 @@ static int add_rdma_adaptive(struct vfctl_ctx *ctx, const struct target *t, cons
 		return 0;
 	r = op_observe(ctx, &op, &now);
 	if (r < 0)
-		return ctx_append(ctx, r, "; take rdma-adaptive-moderation out of its entry in host.yaml");
+		return ctx_append(ctx, r, "; remove rdma-adaptive-moderation from its entry in host.yaml");
 	if (!str_eq(now, want))
 		step_add_op(&change->steps, &op_rdma_adaptive, want, now, bdf,
 			"%s: turn adaptive moderation "
@@ -228,7 +229,7 @@ static int add_rdma_adaptive(struct vfctl_ctx *ctx, const struct target *t, cons
 	return 0;
 }
 
-/* Before the VFs: some drivers make them only while the PF is up. */
+/* Done before the VFs, because some drivers create them only while the PF is up. */
 static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
 {
@@ -238,8 +239,8 @@ static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct 
 	char want[12], before[12];
 
 	if ((w->pf->mtu || w->pf->link) && !pf->netdev[0])
-		return ctx_fail(ctx, -ENODEV, "it has no network device here, so mtu and link cannot "
-			"be set (is its driver bound?)");
+		return ctx_fail(ctx, -ENODEV, "it has no network device here, so mtu and link cannot be "
+			"set (check its driver)");
 	if (w->pf->link && up != pf->up) {
 		step_add_op(&change->steps, &op_pf_link, up ? "up" : "down", up ? "down" : "up",
 			TEXT(&pf->bdf), "%s: set the link %s", pf->netdev, up ? "up" : "down");
@@ -255,7 +256,7 @@ static int add_link(struct vfctl_ctx *ctx, const struct target *t, const struct 
 	return 0;
 }
 
-/* Of a PF whose VFs stay as they are, or go: when they are made, that has it (vfs/create.c). */
+/* For a PF whose VFs are kept or removed; when VFs are created, vfs/create.c sets the mode. */
 static int add_mode(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
 {
@@ -269,8 +270,9 @@ static int add_mode(struct vfctl_ctx *ctx, const struct target *t, const struct 
 		return 0;
 	}
 	if (pf->num_vfs && eswitch_needs_no_vfs(pf))
-		return ctx_fail(ctx, -EBUSY, "the driver %s changes the eswitch mode only without VFs, and "
-			"there are %u; add count: to its entry in host.yaml, so that they are made again",
+		return ctx_fail(ctx, -EBUSY, "the driver %s changes the eswitch mode only without VFs, "
+			"but there are %u; add count: to its entry in host.yaml, so that vfctl creates "
+			"them again",
 			pf->driver, pf->num_vfs);
 	return eswitch_add_steps(ctx, pf, w->pf->eswitch, &change->steps);
 }
@@ -280,17 +282,15 @@ static int check_bridge(struct vfctl_ctx *ctx, const char *bridge)
 	if (host_exists(ctx, "/sys/class/net/%s/bridge", bridge))
 		return 0;
 	if (host_exists(ctx, "/sys/class/net/%s", bridge))
-		return ctx_fail(ctx, -EOPNOTSUPP, "%s, which the representors shall be ports of, is "
-			"no bridge of "
-			"the kernel; one of Open vSwitch takes them itself: ovs-vsctl add-port %s "
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s, the bridge for the representors, is not a bridge "
+			"of the kernel; add them to an Open vSwitch bridge with: ovs-vsctl add-port %s "
 			"REPRESENTOR",
 			bridge, bridge);
-	return ctx_fail(ctx, -ENOENT, "there is no bridge %s, which the representors shall be ports "
-		"of; make "
-		"it first: ip link add %s type bridge", bridge, bridge);
+	return ctx_fail(ctx, -ENOENT, "bridge %s for the representors does not exist; create it first: "
+		"ip link add %s type bridge", bridge, bridge);
 }
 
-/* Last: what is not there yet comes with the VFs or the mode, and goes with them. */
+/* Done last: representors appear with the VFs or the mode, and disappear with them. */
 static int add_representors(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
 {
@@ -307,7 +307,7 @@ static int add_representors(struct vfctl_ctx *ctx, const struct target *t, const
 		if (r < 0 || (now && str_eq(now, w->pf->bridge)))
 			continue;
 		if (!begun++)
-			step_begin(&change->steps, "%s: make the representors of its VFs ports of %s",
+			step_begin(&change->steps, "%s: add the representors of its VFs to %s",
 				vfctl_pf_name(pf, (char[VFCTL_BDF_TEXT]){0}), w->pf->bridge);
 		step_op(&change->steps, &op_representor, w->pf->bridge, now, "%s/%u", TEXT(&pf->bdf),
 			stay ? pf->vfs[i].index : i);
@@ -315,7 +315,7 @@ static int add_representors(struct vfctl_ctx *ctx, const struct target *t, const
 	return r;
 }
 
-/* After the VFs: nothing is tuned for VFs that cannot be made. */
+/* Done after the VFs: if the VFs cannot be created, nothing is tuned. */
 static int add_tuning(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change *change)
 {
@@ -333,21 +333,22 @@ static int add_tuning(struct vfctl_ctx *ctx, const struct target *t, const struc
 		return r;
 	r = vfctl_pf_moderation_read(ctx, NULL, t->pf, NULL, &wanted, &m, NULL);
 	if (r < 0)
-		return ctx_append(ctx, r, "; take tuning: out of its entry in host.yaml");
-	return coalesce_add_step(ctx, t->pf, &m.fit, &change->steps);
+		return ctx_append(ctx, r, "; remove tuning: from its entry in host.yaml");
+	r = moderation_check_reset(ctx, t->pf, &m.fit);
+	return r < 0 ? r : coalesce_add_step(ctx, t->pf, &m.fit, &change->steps);
 }
 
-/* In a VF-LAG the mode of one port is of the other one's VFs as well. */
+/* In a VF-LAG the mode of one port also affects the VFs of the other one. */
 static int check_other_port(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w)
 {
 	int r = eswitch_changes(ctx, t->pf, w->pf->eswitch);
 
-	if (r < 0) /* told where the step would be added */
+	if (r < 0) /* reported when the step is added */
 		ctx_clear(ctx);
 	return r <= 0 ? 0 : lag_check_other(ctx, t->snapshot->inventory, t->pf, ESWITCH_MEANWHILE);
 }
 
-/* @t: the PF, and what it was looked at with; @ret_kept may be NULL. */
+/* @t: the PF, and the snapshot from which it was read; @ret_kept may be NULL. */
 static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change **ret_change, char **ret_kept)
 {
@@ -378,23 +379,24 @@ static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct want
 	return r;
 }
 
-/* ---- all of them, without locks ---- */
+/* ---- all entries, without locks ---- */
 
 void vfctl_declared_free(struct vfctl_declared *declared)
 {
 	for (size_t i = 0; declared && i < declared->count; i++) {
-		free(declared->pfs[i].words);
+		free(declared->pfs[i].message);
 		free(declared->pfs[i].kept);
 		vfctl_change_free(declared->pfs[i].change);
 	}
 	if (declared) {
 		for (size_t i = 0; i < declared->lag_count; i++) {
-			free(declared->lags[i].words);
+			free(declared->lags[i].message);
 			vfctl_change_free(declared->lags[i].change);
 		}
+		vfctl_inventory_free(declared->others);
 		free(declared->lags);
 		free(declared->pfs);
-		free(declared->host_words);
+		free(declared->host_text);
 		vfctl_change_free(declared->host);
 	}
 	free(declared);
@@ -404,22 +406,24 @@ static int fail_twice(struct vfctl_ctx *ctx, const struct vfctl_declared_pf *a,
 	const struct vfctl_declared_pf *b)
 {
 	if (str_eq(a->spec->file, b->spec->file))
-		return ctx_mistake(ctx, -EEXIST, "the entries of lines %u and %u of host.yaml both "
+		return ctx_usage_error(ctx, -EEXIST, "the entries of lines %u and %u of host.yaml both "
 			"mean %s (%s); each PF has one entry", a->spec->line, b->spec->line, b->name,
 			b->address);
-	return ctx_mistake(ctx, -EEXIST, "the entries in %s:%u and %s:%u both mean %s (%s); each PF has "
+	return ctx_usage_error(ctx, -EEXIST, "the entries in %s:%u and %s:%u both mean %s (%s); each PF has "
 		"one entry", a->spec->file, a->spec->line, b->spec->file, b->spec->line, b->name,
 		b->address);
 }
 
-/* Which PF is it, and is it no other entry's? */
+/* Find the PF of the entry, which no other entry may match. */
 static int find_declared(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct vfctl_declared *all, struct vfctl_declared_pf *d, const struct vfctl_pf **ret)
 {
-	_free_ char *words = declared_words(d->spec);
+	_free_ char *message = declared_text(d->spec);
 	int r = declared_find(ctx, inv, d->spec, ret);
 
-	snprintf(d->name, sizeof(d->name), "%.60s", words ? words : "");
+	if (r == -ENOENT)
+		r = other_find(ctx, all, inv, d->spec, ret);
+	snprintf(d->name, sizeof(d->name), "%.60s", message ? message : "");
 	if (r < 0)
 		return r;
 	snprintf(d->name, sizeof(d->name), "%s", vfctl_pf_name(*ret, (char[VFCTL_BDF_TEXT]){0}));
@@ -440,7 +444,7 @@ static bool is_twice(const struct vfctl_declared *all, const struct vfctl_declar
 	return false;
 }
 
-/* The driver link is there before the driver has done its work. */
+/* The driver link exists before the driver is ready. */
 static bool is_starting(const struct vfctl_pf *pf)
 {
 	return !pf->driver[0] || (pf->class_code >> 16 == 0x02 && !pf->netdev[0] &&
@@ -448,7 +452,7 @@ static bool is_starting(const struct vfctl_pf *pf)
 }
 
 /*
- * Udev renames a network device, if at all, before it writes its file of it (systemd,
+ * udev renames a network device, if at all, before it writes a file for it (systemd,
  * src/libsystemd/sd-device: /run/udev/data/n and the interface's number).
  */
 static bool is_being_named(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
@@ -457,17 +461,17 @@ static bool is_being_named(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		!host_exists(ctx, "/run/udev/data/n%d", pf->ifindex);
 }
 
-/* There is something to do, and it cannot be done yet. */
+/* There is something to do, but it cannot be done yet. */
 static int check_started(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_declared_pf *d, int r)
 {
 	if (!d->settling || !is_starting(pf) || (r == 0 && !d->change->steps.count))
 		return r;
 	if (!pf->driver[0])
-		return ctx_fail(ctx, -ENODEV, "it has no driver yet; load the module of its driver "
-			"(lspci -k -s %s names it), or wait for it with --wait", d->address);
-	return ctx_fail(ctx, -ENODEV, "its driver %s has not made a network device yet; wait for it "
-		"with --wait, or look at dmesg", pf->driver);
+		return ctx_fail(ctx, -ENODEV, "it has no driver yet; load the module of its driver (for "
+			"its name: lspci -k -s %s), or wait with --wait", d->address);
+	return ctx_fail(ctx, -ENODEV, "its driver %s has not created a network device yet; wait with "
+		"--wait, or see dmesg", pf->driver);
 }
 
 static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
@@ -491,9 +495,9 @@ static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 		d->change = NULL;
 	}
 	d->error = r;
-	d->mistaken = r < 0 && vfctl_ctx_mistaken(ctx);
+	d->mistaken = r < 0 && vfctl_ctx_usage_error(ctx);
 	if (r < 0)
-		d->words = strdup(vfctl_ctx_error(ctx));
+		d->message = strdup(vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 	return 0;
 }
@@ -504,7 +508,10 @@ int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	_cleanup_(vfctl_declared_freep) struct vfctl_declared *all = calloc(1, sizeof(*all));
 	int r = all ? host_tuning_check_cpus(ctx, spec) : ctx_oom(ctx);
 
-	/* Whoever may not read them sees the difference all the same; to change it is another matter. */
+	/*
+	 * A user who may not read the leases still sees the difference; only a change of it needs
+	 * them.
+	 */
 	if (r == 0 && snapshot_need_leases(ctx, snapshot) < 0) {
 		log_warn(ctx, "%s", vfctl_ctx_error(ctx));
 		ctx_clear(ctx);
@@ -522,7 +529,7 @@ int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 		r = compare(ctx, snapshot, &w, all, &all->pfs[i]);
 	}
 	if (r == 0)
-		r = apply_host_compare(ctx, spec, all);
+		r = apply_host_compare(ctx, spec, ids, all);
 	if (r == 0)
 		r = lag_compare(ctx, snapshot->inventory, spec, all);
 	if (r == 0)
@@ -530,9 +537,9 @@ int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	return r;
 }
 
-/* ---- one of them, to be carried out ---- */
+/* ---- one entry, to be carried out ---- */
 
-/* Names move: udev gives them while drivers probe. */
+/* Names change while drivers probe, because udev assigns them. */
 static int check_same(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_pf_spec *spec, const char *address)
 {
@@ -540,8 +547,8 @@ static int check_same(struct vfctl_ctx *ctx, const struct target *t,
 	int r = declared_find(ctx, t->snapshot->inventory, spec, &pf);
 
 	if (r == 0 && pf != t->pf)
-		return ctx_fail(ctx, -EAGAIN, "%s was meant when the host was looked at, and %s is now: "
-			"its names have moved; run this again", address, TEXT(&pf->bdf));
+		return ctx_fail(ctx, -EAGAIN, "the names of the PFs changed meanwhile (before %s, now "
+			"%s); repeat the command", address, TEXT(&pf->bdf));
 	return r;
 }
 
@@ -551,11 +558,14 @@ int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, 
 	const struct wanted w = {spec, &spec->pfs[index], ids, false};
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	_cleanup_(target_clear) struct target t = NO_TARGET;
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *own = NULL;
 	const struct target_need need = {.dry_run = false};
-	int r = target_open(ctx, address, &need, &t);
+	struct vfctl_bdf pf;
+	bool other = !w.pf->counted && inventory_locate(ctx, address, &pf) == -ENOENT;
+	int r = other ? other_open(ctx, w.pf, address, &t, &own) : target_open(ctx, address, &need, &t);
 
 	t.declared = true;
-	if (r == 0)
+	if (r == 0 && !other)
 		r = check_same(ctx, &t, w.pf, address);
 	if (r == 0)
 		r = plan(ctx, &t, &w, &change, NULL);

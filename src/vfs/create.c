@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Create VFs: snapshot -> checks -> operations: autoprobe off, count, identities, drivers,
- * autoprobe back. No driver of the host ever probes a VF that has no identity yet, and each VF
- * is bound once: the probes inside the kernel's write are what makes the shell way slow.
+ * Create VFs: read a snapshot, check it, then plan the operations: autoprobe off, count,
+ * identities, drivers, autoprobe restored. No driver of the host probes a VF that has no identity
+ * yet, and each VF is bound only once: with autoprobe, the probes during the kernel's write make
+ * the creation slow.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void create_clear(struct create *c)
 
 /* ---- operations ---- */
 
-/* What VFs that go away had: it comes back with them, should the change be taken back. */
+/* The values of VFs that are removed: a roll-back restores them with the VFs. */
 static int add_old_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct steps *steps)
 {
 	bool attrs = pf->vf_info || pf->infiniband;
@@ -68,7 +69,7 @@ static void add_autoprobe(const struct create *c, bool on, struct steps *steps)
 	step_op(steps, &op_autoprobe, on ? "1" : "0", on ? "0" : "1", "%s", TEXT(&c->pf->bdf));
 }
 
-static const char *const driver_words[] = {
+static const char *const driver_text[] = {
 	[VFCTL_VF_DRIVER_VFIO] = "vfio-pci",
 	[VFCTL_VF_DRIVER_HOST] = "the host driver",
 	[VFCTL_VF_DRIVER_NONE] = "no driver",
@@ -79,13 +80,13 @@ static void begin_bind(struct steps *steps, const struct create *c, uint32_t cou
 	const char *plural = count == 1 ? "" : "s";
 
 	if (c->driver == VFCTL_VF_DRIVER_NONE)
-		step_begin(steps, "%s: keep all drivers off %u VF%s", c->name, count, plural);
+		step_begin(steps, "%s: unbind %u VF%s from all drivers", c->name, count, plural);
 	else
 		step_begin(steps, "%s: bind %u VF%s to %s", c->name, count, plural,
-			driver_words[c->driver]);
+			driver_text[c->driver]);
 }
 
-/* First of all: a host without the module must not lose its VFs over it. */
+/* Done first: a host without the module must not lose its VFs because of that. */
 static void add_load_step(struct vfctl_ctx *ctx, struct steps *steps, const struct create *c)
 {
 	if (c->driver == VFCTL_VF_DRIVER_VFIO && !pci_driver_is_here(ctx, "vfio-pci"))
@@ -93,7 +94,7 @@ static void add_load_step(struct vfctl_ctx *ctx, struct steps *steps, const stru
 			"load the kernel module vfio-pci");
 }
 
-/* What new VFs have besides their identity: one step for all of them. */
+/* The further values of new VFs, as one step for all of them. */
 static int add_settings(struct vfctl_ctx *ctx, const struct create *c, struct steps *steps)
 {
 	const uint32_t identity = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
@@ -114,7 +115,7 @@ static int add_settings(struct vfctl_ctx *ctx, const struct create *c, struct st
 		if (r < 0)
 			return r;
 		if (!begun)
-			step_begin(steps, "%s: give the VFs their settings", c->name);
+			step_begin(steps, "%s: set the attributes of the VFs", c->name);
 		begun = true;
 		step_attrs_op(steps, &op_vf_attrs, &change.attrs, NULL, "%s/%u", TEXT(&c->pf->bdf), i);
 	}
@@ -126,12 +127,12 @@ static int add_settings(struct vfctl_ctx *ctx, const struct create *c, struct st
 static int check_driver(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	if (!pf->driver[0])
-		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver "
-			"can make VFs; bind it: echo %s > /sys/bus/pci/drivers_probe",
+		return ctx_fail(ctx, -ENODEV, "no driver is bound to the PF, and only a driver can "
+			"create VFs; bind it: echo %s > /sys/bus/pci/drivers_probe",
 			TEXT(&pf->bdf));
 	if (pci_driver_is_vfio(pf->driver))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is on %s; give it back to its "
-			"own driver first", pf->driver);
+		return ctx_fail(ctx, -EOPNOTSUPP, "the PF itself is bound to %s; bind it to its own "
+			"driver first", pf->driver);
 	return 0;
 }
 
@@ -141,15 +142,15 @@ static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	char name[VFCTL_BDF_TEXT];
 
 	if (options->count == 0)
-		return ctx_mistake(ctx, -ERANGE, "0 VFs: to remove them all use vfctl destroy %s",
+		return ctx_usage_error(ctx, -ERANGE, "0 VFs: to remove all VFs, run: vfctl destroy %s",
 			vfctl_pf_name(pf, name));
 	if (options->count > pf->total_vfs)
-		return ctx_mistake(ctx, -ERANGE, "%u VFs are more than this PF can have: %u "
+		return ctx_usage_error(ctx, -ERANGE, "%u VFs exceed the limit of this PF, which is %u "
 			"(sriov_totalvfs)", options->count, pf->total_vfs);
 	if (options->driver == VFCTL_VF_DRIVER_VFIO && pf->iommu_group < 0)
-		return ctx_fail(ctx, -EOPNOTSUPP, "vfio-pci needs an IOMMU and this host shows "
-			"none: enable VT-d or AMD-Vi in the BIOS and boot with intel_iommu=on "
-			"(or use --driver host)");
+		return ctx_fail(ctx, -EOPNOTSUPP, "vfio-pci needs an IOMMU, which this host does not "
+			"have: enable VT-d or AMD-Vi in the BIOS and boot with intel_iommu=on (or use "
+			"--driver host)");
 	return check_driver(ctx, pf);
 }
 
@@ -168,7 +169,7 @@ static bool has_driver(const struct vfctl_vf *vf, enum vfctl_vf_driver driver)
 	return !vf->driver[0];
 }
 
-/* 1 it need not be touched. Without a driver it is for good only with an override. */
+/* 1: it need not be changed. To stay without a driver, it needs an override. */
 static int is_as_asked(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 	enum vfctl_vf_driver driver)
 {
@@ -185,15 +186,15 @@ static int is_as_asked(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 static int check_movable(struct vfctl_ctx *ctx, const struct create *c,
 	const struct vfctl_vf *vf)
 {
-	char words[192];
+	char message[192];
 
 	if (!vf_is_busy(vf))
 		return 0;
 	return ctx_fail(ctx, -EBUSY, "%s/%u is %s, so it cannot move to %s", c->name, vf->index,
-		vf_describe_user(vf, words, sizeof(words)), driver_words[c->driver]);
+		vf_describe_user(vf, message, sizeof(message)), driver_text[c->driver]);
 }
 
-/* VFs on another driver than asked; @ret_moves is freed by the caller. */
+/* VFs with another driver than requested; @ret_moves is freed by the caller. */
 static int find_moves(struct vfctl_ctx *ctx, const struct create *c,
 	const struct vfctl_vf ***ret_moves, uint32_t *ret_count)
 {
@@ -220,8 +221,8 @@ static int find_moves(struct vfctl_ctx *ctx, const struct create *c,
 }
 
 /*
- * The count is right already: no write of it, only VFs without a MAC get theirs and VFs on
- * another driver move.
+ * The count is already right and is not written: only VFs without a MAC get one, and VFs with
+ * another driver are bound again.
  */
 static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *steps)
 {
@@ -238,7 +239,7 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 		return r;
 	add_load_step(ctx, steps, c);
 	if (probe) {
-		step_begin(steps, "%s: let drivers probe VFs", c->name);
+		step_begin(steps, "%s: enable the probing of VFs", c->name);
 		add_autoprobe(c, true, steps);
 	}
 	begin_bind(steps, c, count);
@@ -252,7 +253,7 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 			TEXT(&c->pf->bdf), moves[i]->index);
 	}
 	if (probe) {
-		step_begin(steps, "%s: keep drivers from probing VFs, as before", c->name);
+		step_begin(steps, "%s: disable the probing of VFs again", c->name);
 		add_autoprobe(c, false, steps);
 	}
 	return 0;
@@ -267,7 +268,7 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 
 	add_load_step(ctx, steps, c);
 	if (pf->autoprobe) {
-		step_begin(steps, "%s: keep drivers from probing new VFs", c->name);
+		step_begin(steps, "%s: disable the probing of new VFs", c->name);
 		add_autoprobe(c, false, steps);
 	}
 	if (pf->num_vfs) {
@@ -281,13 +282,13 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 	add_count(pf, c->count, 0, steps);
 	if (r == 0)
 		create_add_identity_step(c, steps);
-	/* What is set in one mode is forgotten in the other, and bound VFs stand in its way. */
+	/* A change of mode loses settings, and bound VFs prevent it. */
 	if (c->mode_between)
 		eswitch_add_step(pf, c->options->eswitch, steps);
 	if (r == 0)
 		r = add_settings(ctx, c, steps);
 	if (host) {
-		step_begin(steps, "%s: let drivers probe VFs", c->name);
+		step_begin(steps, "%s: enable the probing of VFs", c->name);
 		add_autoprobe(c, true, steps);
 	}
 	begin_bind(steps, c, c->count);
@@ -295,13 +296,13 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 		step_op(steps, &op_vf_driver, vf_driver_word(c->driver), NULL, "%s/%u",
 			TEXT(&pf->bdf), i);
 	if (host ? !pf->autoprobe : pf->autoprobe) {
-		step_begin(steps, "%s: set probing of VFs back as it was", c->name);
+		step_begin(steps, "%s: restore the probing of VFs", c->name);
 		add_autoprobe(c, pf->autoprobe, steps);
 	}
 	return r;
 }
 
-/* When does the mode change, if it does? */
+/* Decide when the mode changes, if it does. */
 static int plan_mode(struct vfctl_ctx *ctx, struct create *c)
 {
 	int r = eswitch_changes(ctx, c->pf, c->options->eswitch);
@@ -338,10 +339,10 @@ int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 		return modparam_plan(ctx, inv, pf, options->count,
 			options->driver == VFCTL_VF_DRIVER_HOST, ret_change);
 	if (c.mode_first && pf->num_vfs)
-		r = vf_changes_check_idle(ctx, pf, "the driver changes the eswitch mode only without VFs, so "
-			"they would go for it");
+		r = vf_changes_check_idle(ctx, pf, "the driver changes the eswitch mode only without "
+			"VFs, so they would be removed");
 	else if (pf->num_vfs && pf->num_vfs != options->count)
-		r = vf_changes_check_idle(ctx, pf, "changing the number of VFs would take it away");
+		r = vf_changes_check_idle(ctx, pf, "changing the number of VFs would remove it");
 	if (r < 0)
 		return r;
 	r = change_new(ctx, &change);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The MACs and GUIDs of new VFs: stable, and nobody else's on this host. */
+/* The MACs and GUIDs of new VFs: stable, and unique on this host. */
 #include "base/find.h"
 #include "vfs/create.h"
 
@@ -20,7 +20,7 @@ const struct vfctl_vf_attrs *create_asked(const struct create *c, uint32_t vf)
 	return NULL;
 }
 
-/* What is given here, or asked for by name, is nobody else's. */
+/* A value that is allocated here, or that the caller stated, must not have another owner. */
 static int keep_clear(struct vfctl_ctx *ctx, struct create *c, uint32_t vf,
 	const struct vfctl_vf_attrs *attrs)
 {
@@ -40,9 +40,9 @@ static int change_mac(struct vfctl_ctx *ctx, struct create *c, struct vf_attr_ch
 }
 
 /*
- * The link policy as well: mlx5 keeps that of an earlier VF while its driver is loaded, and a
- * firmware may begin with Down (autotest/tp-libvirt PR 1547).
- * One value for node and port: a VF has one port (sriovnet and the operators do the same).
+ * Set the link policy too: mlx5 keeps that of an earlier VF while its driver is loaded, and the
+ * firmware's default may be Down (autotest/tp-libvirt PR 1547). One value for node and port: a VF
+ * has one port (sriovnet and the operators do the same).
  */
 static int change_guid(struct vfctl_ctx *ctx, struct create *c, struct vf_attr_change *change)
 {
@@ -79,7 +79,7 @@ static int change_identity(struct vfctl_ctx *ctx, struct create *c, uint32_t vf,
 	return keep_clear(ctx, c, vf, &change->attrs);
 }
 
-/* Known, and never set: a create cut short, or a driver that gives none. */
+/* It is known that it was never set: the create was interrupted, or the driver sets none. */
 bool create_lacks_identity(const struct vfctl_vf *vf)
 {
 	const struct vfctl_vf_attrs *a = &vf->attrs;
@@ -100,7 +100,10 @@ static bool needs_identities(const struct create *c)
 	return needs;
 }
 
-/* GUIDs need a way to the driver and something to derive from: before anything is written. */
+/*
+ * Checked before anything is written: the driver must accept GUIDs, and there must be a GUID to
+ * derive from.
+ */
 static int check_guids(struct vfctl_ctx *ctx, struct create *c)
 {
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, c->pf);
@@ -108,19 +111,19 @@ static int check_guids(struct vfctl_ctx *ctx, struct create *c)
 	c->lacks = way->lacks;
 	c->keys = c->pkey ? way->takes & VFCTL_ATTR_PKEY : 0;
 	if (!(way->takes & VFCTL_ATTR_PORT_GUID) && !c->pf->ifindex)
-		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, and its VFs' "
-			"GUIDs are set through that: modprobe ib_ipoib (or, for VFs without GUIDs, "
-			"--keep-identities)", c->name);
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s has no IPoIB network device, through which the "
+			"GUIDs of its VFs are set; run: modprobe ib_ipoib (or, for VFs without GUIDs, "
+			"use --keep-identities)", c->name);
 	if (c->pkey && !c->guids && !c->keys)
-		return ctx_mistake(ctx, -EINVAL, "a P_Key is noted with a GUID of a pool: name one with "
-			"--guid-pool, or declare one that derives from %s (derive: host)", c->name);
+		return ctx_usage_error(ctx, -EINVAL, "a P_Key is recorded with a GUID of a pool: name a "
+			"pool with --guid-pool, or declare one that derives from %s (derive: host)", c->name);
 	if (!c->pf->guid && !c->guids)
-		return ctx_fail(ctx, -ENODATA, "the GUID of %s's own port cannot be read, so none "
-			"can be derived for its VFs; name a pool with --guid-pool", c->name);
+		return ctx_fail(ctx, -ENODATA, "the port GUID of %s cannot be read, so no GUIDs can be "
+			"derived for its VFs; name a pool with --guid-pool", c->name);
 	return 0;
 }
 
-/* What is live, but for the VFs that go with this creation. */
+/* Read the live values, without those of VFs that this creation removes. */
 static int read_live(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct create *c, struct live_values *ret)
 {
@@ -131,7 +134,7 @@ static int read_live(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	return r;
 }
 
-/* New VFs all get one; of present ones those that have none. */
+/* All new VFs get one, and those present ones that have none. */
 int create_plan_identities(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct create *c)
 {
@@ -166,7 +169,7 @@ static void identity_text(const struct create *c, const struct vf_attr_change *c
 		vfctl_mac_format(&change->attrs.mac, text);
 }
 
-/* What a present VF has of what it is to get; a new one had nothing. */
+/* Record the present values of a VF for the roll-back; a new one has none. */
 static void add_identity_op(const struct create *c, const struct vf_attr_change *change,
 	struct steps *steps)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * host.yaml's lag: and the host -> the change that makes two ports one for their VFs. mlx5 makes no
- * VF-LAG while drivers have VFs, and says nothing of it (lag/lag.c): they let go of them, the bond
- * comes, its state is waited for, they take them again. All that the drivers want is looked at first.
+ * From host.yaml's lag: and the host, plan the change that combines two ports for their VFs. mlx5
+ * does not create a VF-LAG while VFs are bound to drivers, and reports no error (lag/lag.c): so the
+ * VFs are unbound, the bond is created, its state is waited for, and the VFs are bound again. All
+ * requirements of the driver are checked first.
  */
 #include "core/apply.h"
 
@@ -28,8 +29,8 @@ struct lag {
 	const struct vfctl_lag_spec *lag;
 	const struct vfctl_inventory *inventory;
 	const struct vfctl_pf *pfs[2]; /* by address */
-	bool planned; /* what host.yaml says of their mode will be so by then */
-	char *want, *now; /* of op_bond */
+	bool planned; /* the mode that host.yaml declares will be set before */
+	char *want, *now; /* in the form of op_bond */
 };
 
 static void lag_clear(struct lag *l)
@@ -38,7 +39,7 @@ static void lag_clear(struct lag *l)
 	free(l->now);
 }
 
-/* ---- what it needs ---- */
+/* ---- requirements ---- */
 
 static enum driver_lag lag_of(const struct vfctl_pf *pf)
 {
@@ -60,7 +61,7 @@ static int fail_no_lag(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	for (size_t i = 0; (d = driver_at(i)); i++)
 		if (d->lag)
 			buf_printf(&can, "%s%s", can.len ? ", " : "", d->name);
-	return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s has no VF-LAG (drivers that have one: %s)",
+	return ctx_fail(ctx, -EOPNOTSUPP, "driver %s does not support VF-LAG (these drivers do: %s)",
 		pf->driver[0] ? pf->driver : "(none)", can.failed ? "" : can.data);
 }
 
@@ -74,8 +75,8 @@ static int check_card(struct vfctl_ctx *ctx, const struct lag *l)
 	const struct vfctl_pf *a = l->pfs[0], *b = l->pfs[1];
 
 	if (!same_card(&a->bdf, &b->bdf) || !str_eq(a->driver, b->driver))
-		return ctx_fail(ctx, -EINVAL, "%s (%s) and %s (%s) are not two ports of one card; a "
-			"VF-LAG is of the ports of one", NAME(a), TEXT(&a->bdf), NAME(b), TEXT(&b->bdf));
+		return ctx_fail(ctx, -EINVAL, "%s (%s) and %s (%s) are not two ports of one card, which "
+			"a VF-LAG needs", NAME(a), TEXT(&a->bdf), NAME(b), TEXT(&b->bdf));
 	if (lag_of(a) == DRIVER_LAG_NONE)
 		return fail_no_lag(ctx, a);
 	for (size_t i = 0; i < l->inventory->pf_count && is_of_all_ports(l); i++) {
@@ -86,8 +87,8 @@ static int check_card(struct vfctl_ctx *ctx, const struct lag *l)
 				"makes a VF-LAG of all ports of a card", NAME(other), TEXT(&other->bdf));
 	}
 	if (lag_of(a) == DRIVER_LAG_ACTIVE_BACKUP && !str_eq(l->lag->mode, "active-backup"))
-		return ctx_fail(ctx, -EOPNOTSUPP, "the driver %s makes a VF-LAG of mode "
-			"active-backup, not of %s", a->driver, l->lag->mode);
+		return ctx_fail(ctx, -EOPNOTSUPP, "driver %s supports VF-LAG in mode active-backup, not "
+			"in %s", a->driver, l->lag->mode);
 	return 0;
 }
 
@@ -97,18 +98,18 @@ static int check_netdevs(struct vfctl_ctx *ctx, const struct lag *l)
 		const struct vfctl_pf *pf = l->pfs[i];
 
 		if (!pf->netdev[0])
-			return ctx_fail(ctx, -ENODEV, "%s has no network device here; is it in another "
-				"network namespace? It must be where its devlink is: ip -n NAMESPACE "
-				"link set DEVICE netns 1",
+			return ctx_fail(ctx, -ENODEV, "%s has no network device here; if it is in "
+				"another network namespace, move it to that of its devlink instance: ip "
+				"-n NAMESPACE link set DEVICE netns 1",
 				TEXT(&pf->bdf));
 		if (pf->infiniband)
-			return ctx_fail(ctx, -EOPNOTSUPP, "%s is InfiniBand; a VF-LAG is of Ethernet "
+			return ctx_fail(ctx, -EOPNOTSUPP, "%s is InfiniBand; a VF-LAG needs Ethernet "
 				"ports", NAME(pf));
 	}
 	return 0;
 }
 
-/* Its entry under pfs:; NULL: it has none. */
+/* Its entry in pfs:; NULL if there is none. */
 static const struct vfctl_pf_spec *entry_of(struct vfctl_ctx *ctx, const struct lag *l,
 	const struct vfctl_pf *pf)
 {
@@ -129,13 +130,16 @@ static int check_managed(struct vfctl_ctx *ctx, const struct lag *l)
 
 		if (entry && entry->unmanaged)
 			return ctx_fail(ctx, -EINVAL, "%s is not managed (managed: off in its entry "
-				"under pfs:), so it becomes no port of a bond; take one of the two out",
+				"under pfs:), so vfctl does not add it to a bond; remove one of the two",
 				NAME(l->pfs[i]));
 	}
 	return 0;
 }
 
-/* A bond that comes before the mode makes a LAG of the host alone, and VFs never get into it. */
+/*
+ * A bond that is created before the mode is set remains a LAG of the host only, which VFs never
+ * use.
+ */
 static int check_modes(struct vfctl_ctx *ctx, const struct lag *l)
 {
 	for (size_t i = 0; i < 2; i++) {
@@ -147,10 +151,10 @@ static int check_modes(struct vfctl_ctx *ctx, const struct lag *l)
 		if (mode == VFCTL_ESWITCH_SWITCHDEV)
 			continue;
 		if (stated == VFCTL_ESWITCH_SWITCHDEV)
-			return ctx_fail(ctx, -EINVAL, "%s is not as declared: its eswitch is in mode %s, "
-				"and both ports of a VF-LAG need switchdev; what keeps it from that is "
-				"said of its own entry", NAME(pf), vfctl_eswitch_name(mode));
-		return ctx_fail(ctx, -EINVAL, "the eswitch of %s is in mode %s, and both ports of a "
+			return ctx_fail(ctx, -EINVAL, "%s differs from its declaration: its eswitch is "
+				"in mode %s, but both ports of a VF-LAG need switchdev; its own entry "
+				"tells the reason", NAME(pf), vfctl_eswitch_name(mode));
+		return ctx_fail(ctx, -EINVAL, "the eswitch of %s is in mode %s, but both ports of a "
 			"VF-LAG need switchdev; add eswitch: switchdev to its entry under pfs:", NAME(pf),
 			vfctl_eswitch_name(mode));
 	}
@@ -164,14 +168,14 @@ static int check_roce(struct vfctl_ctx *ctx, const struct lag *l)
 
 	if (!is_of_all_ports(l) || a->lag == VFCTL_LAG_ACTIVE || !a->rdma[0] == !b->rdma[0])
 		return 0;
-	return ctx_fail(ctx, -EINVAL, "%s has an RDMA device and %s has none, and both need the same: "
-		"set the devlink parameter enable_roce of both alike (devlink dev param set "
+	return ctx_fail(ctx, -EINVAL, "%s has an RDMA device but %s has none, and both must be alike: "
+		"set the devlink parameter enable_roce of both to the same value (devlink dev param set "
 		"pci/ADDRESS ...; devlink dev reload)", NAME(a->rdma[0] ? a : b), NAME(a->rdma[0] ? b : a));
 }
 
 /* ---- the bond ---- */
 
-/* An address on it would be out of reach once it is a port. */
+/* An address on it would be unreachable after it becomes a port. */
 static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	_cleanup_(routes_clear) struct routes routes = {0};
@@ -190,8 +194,8 @@ static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which stands on %s, and they "
 			"end when that becomes a port of a bond; make it on the bond instead first",
 			through, pf->netdev);
-	return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which end when it becomes a port of "
-		"a bond; move its addresses to the bond first, or let the network manager make the bond",
+	return ctx_fail(ctx, -EBUSY, "this host has routes through %s, which are lost when it joins a "
+		"bond; move its addresses to the bond first, or let the network manager create the bond",
 		pf->netdev);
 }
 
@@ -209,17 +213,17 @@ static int check_masters(struct vfctl_ctx *ctx, const struct lag *l)
 			continue;
 		}
 		if (!str_eq(master, l->lag->bond))
-			return ctx_fail(ctx, -EBUSY, "%s is a port of %s; take it out of that first: "
+			return ctx_fail(ctx, -EBUSY, "%s is a port of %s; remove it from there first: "
 				"ip link set %s nomaster", netdev, master, netdev);
 	}
 	return 0;
 }
 
-/* Whoever else is in the bond keeps the driver from a VF-LAG. */
+/* Any further member of the bond prevents a VF-LAG. */
 static int check_bond(struct vfctl_ctx *ctx, const struct lag *l)
 {
 	if (str_eq(l->now, LAG_NO_BOND) && host_exists(ctx, "/sys/class/net/%s", l->lag->bond))
-		return ctx_fail(ctx, -EEXIST, "%s is there, and is no bond; give the bond another name",
+		return ctx_fail(ctx, -EEXIST, "%s exists but is not a bond; give the bond another name",
 			l->lag->bond);
 	for (const char *at = strchr(l->now, ' '); at; at = strchr(at, ' ')) {
 		size_t len = strcspn(++at, " ");
@@ -228,8 +232,8 @@ static int check_bond(struct vfctl_ctx *ctx, const struct lag *l)
 			if (strlen(l->pfs[i]->netdev) == len && strncmp(at, l->pfs[i]->netdev, len) == 0)
 				len = 0;
 		if (len)
-			return ctx_fail(ctx, -EBUSY, "%.*s is a port of %s as well, and a VF-LAG has "
-				"its two PFs alone; take it out first", (int)len, at, l->lag->bond);
+			return ctx_fail(ctx, -EBUSY, "%.*s is also a port of %s, but a VF-LAG has only "
+				"its two PFs; remove it first", (int)len, at, l->lag->bond);
 	}
 	return 0;
 }
@@ -259,8 +263,8 @@ static int add_drivers(struct vfctl_ctx *ctx, const struct lag *l, bool back, st
 				continue;
 			if (!bound++)
 				step_begin(steps, back ? "%s: bind the VFs to their drivers again"
-					: "%s: unbind the VFs of both ports, or the driver makes no "
-						"VF-LAG", l->lag->bond);
+					: "%s: unbind the VFs of both ports (required by the "
+						"driver)", l->lag->bond);
 			r = vf_driver_text(ctx, vf, &had);
 			if (r == 0)
 				step_op(steps, &op_vf_driver, back ? had : VF_NO_DRIVER, back
@@ -270,7 +274,10 @@ static int add_drivers(struct vfctl_ctx *ctx, const struct lag *l, bool back, st
 	return r;
 }
 
-/* Taken back, the ports are up again as they were. These also tell recover which two PFs it is of. */
+/*
+ * After a roll-back, the ports are up as before. The links also tell recover which two PFs are
+ * affected.
+ */
 static void add_links(const struct lag *l, struct steps *steps)
 {
 	for (size_t i = 0; i < 2; i++)
@@ -282,11 +289,11 @@ static void add_bond(const struct lag *l, struct steps *steps)
 {
 	bool again = str_eq(l->now, l->want);
 
-	if (again) { /* a bond that was there before the mode, or before the VFs were let go */
-		step_begin(steps, "%s: take its ports out, so that the driver looks again", l->lag->bond);
+	if (again) { /* the bond existed before the mode was set, or before the VFs were unbound */
+		step_begin(steps, "%s: remove its ports, so that the driver checks again", l->lag->bond);
 		step_op(steps, &op_bond, l->lag->mode, l->want, "%s", l->lag->bond);
 	}
-	step_begin(steps, "%s: make %s and %s its ports, in mode %s", l->lag->bond, l->pfs[0]->netdev,
+	step_begin(steps, "%s: add %s and %s as ports, in mode %s", l->lag->bond, l->pfs[0]->netdev,
 		l->pfs[1]->netdev, l->lag->mode);
 	add_links(l, steps);
 	step_op(steps, &op_bond, l->want, again ? l->lag->mode : l->now, "%s", l->lag->bond);
@@ -304,7 +311,7 @@ static int add_steps(struct vfctl_ctx *ctx, const struct lag *l, struct vfctl_ch
 	add_bond(l, &change->steps);
 	if (is_of_all_ports(l))
 		step_add_op(&change->steps, &op_lag, "active", "off", TEXT(&l->pfs[0]->bdf),
-			"%s: wait until the driver has made the VF-LAG", l->lag->bond);
+			"%s: wait until the driver has created the VF-LAG", l->lag->bond);
 	if (r == 0)
 		r = add_drivers(ctx, l, true, &change->steps);
 	return r;
@@ -323,7 +330,7 @@ static int find_pfs(struct vfctl_ctx *ctx, struct lag *l)
 			return ctx_fail(ctx, -EIO, "nothing is changed: %s", l->pfs[i]->unread);
 	}
 	if (l->pfs[0] == l->pfs[1])
-		return ctx_fail(ctx, -EINVAL, "%s and %s are one PF; a VF-LAG has two",
+		return ctx_fail(ctx, -EINVAL, "%s and %s are the same PF; a VF-LAG needs two",
 			l->lag->pfs[0], l->lag->pfs[1]);
 	if (vfctl_bdf_compare(&l->pfs[0]->bdf, &l->pfs[1]->bdf) > 0) {
 		const struct vfctl_pf *first = l->pfs[1];
@@ -367,10 +374,10 @@ int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const str
 	if (!str_eq(l.now, l.want) || (is_of_all_ports(&l) && l.pfs[0]->lag == VFCTL_LAG_OFF))
 		r = add_steps(ctx, &l, change);
 	else if (l.pfs[0]->lag == VFCTL_LAG_UNKNOWN)
-		change->pending = str_format("whether the driver has made a VF-LAG of %s is not known "
-			"here: %s",
-			lag->bond, is_of_all_ports(&l) ? "/sys/kernel/debug is for root, and must be mounted"
-					       : "ice says it in dmesg alone");
+		change->pending = str_format("it is unknown whether the driver has a VF-LAG of %s: %s",
+			lag->bond, is_of_all_ports(&l) ? "only root can read /sys/kernel/debug, and it "
+				"must be mounted"
+					       : "ice reports it only in dmesg");
 	lag_add_miimon(ctx, lag->bond, &change->steps);
 	return r;
 }
@@ -399,7 +406,7 @@ int lag_compare(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 			return r;
 		d->error = r;
 		if (r < 0) {
-			d->words = strdup(vfctl_ctx_error(ctx));
+			d->message = strdup(vfctl_ctx_error(ctx));
 			vfctl_change_free(steal(d->change));
 		}
 		ctx_clear(ctx);
@@ -407,7 +414,7 @@ int lag_compare(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	return 0;
 }
 
-/* Both PFs, the one with the lower address first, as whoever else takes two. */
+/* Lock both PFs, the one with the lower address first, in the same order as every other process. */
 static int lock_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, int *ret_fd)
 {
 	int r = host_lock(ctx, TEXT(&pf->bdf), false, ret_fd);

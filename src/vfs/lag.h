@@ -6,14 +6,14 @@
 #include "core/apply.h"
 
 /*
- * Add the steps that make a VF-LAG as declared; none when it is. @planned: the modes of the PFs' switches
- * are taken to be as declared, for they are changed before. -EBUSY, -EINVAL, ...: what keeps the driver
- * from it, in words.
+ * Add the steps that create a VF-LAG as declared; none if it exists. @planned: assume the declared
+ * modes of the PFs' switches, because they are set before. -EBUSY, -EINVAL, ...: a requirement of
+ * the driver is not met; the message names it.
  */
 int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_host_spec *spec,
 	const struct vfctl_lag_spec *lag, bool planned, struct vfctl_change *change);
 
-/* All of them, for vfctl_declared_read(). */
+/* Compare all of them, for vfctl_declared_read(). */
 int lag_compare(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_host_spec *spec,
 	struct vfctl_declared *all);
 

@@ -10,7 +10,7 @@
 #include "vfs/create.h"
 #include "sriov/vf_changes.h"
 
-/* Are there, or will there be, VFs without a GUID? */
+/* Whether there are, or will be, VFs without a GUID. */
 static bool needs_guids(const struct vfctl_pf *pf, const struct vfctl_create_options *o)
 {
 	if (!pf->infiniband || o->keep_identities || o->count > pf->total_vfs)
@@ -23,7 +23,9 @@ static bool needs_guids(const struct vfctl_pf *pf, const struct vfctl_create_opt
 
 /* ---- the P_Key of VFs that keep their GUIDs ---- */
 
-/* The P_Key of a VF of the host's own: as its driver maps it (mlx4), or as noted with its GUID. */
+/*
+ * The P_Key of one of the host's own VFs: as its driver maps it (mlx4), or as stored with its GUID.
+ */
 static uint16_t pkey_of(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const struct identities *noted)
 {
@@ -50,8 +52,8 @@ static const struct vfctl_vf *find_other_pkey(const struct vfctl_pf *pf, uint16_
 }
 
 /*
- * VFs that are there keep their GUIDs, and the P_Key that is noted with them. @ret_pending: what
- * an operator has to do when it is another one than @o asks for, else NULL.
+ * Present VFs keep their GUIDs, and the P_Key that is stored with them. @ret_pending: what the
+ * administrator has to do if @o requests another one, else NULL.
  */
 static int compare_pkeys(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_create_options *o, char **ret_pending)
@@ -76,7 +78,7 @@ static int compare_pkeys(struct vfctl_ctx *ctx, const struct target *t,
 	return *ret_pending ? 0 : ctx_oom(ctx);
 }
 
-/* @ret_guids: one for each VF, or NULL when no pool is to give them. */
+/* @ret_guids: one for each VF, or NULL if they do not come from a pool. */
 static int take_guids(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_create_options *o, bool dry_run, struct identities *identities,
 	uint64_t **ret_guids)
@@ -109,11 +111,11 @@ int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
 	int r = compare_pkeys(ctx, t, options, &pending);
 
 	if (r == 0 && pending && !t->declared)
-		return ctx_fail(ctx, -EEXIST, "the VFs are there already, with their GUIDs: %s", pending);
+		return ctx_fail(ctx, -EEXIST, "the VFs exist already, with their GUIDs: %s", pending);
 	if (r == 0)
 		r = take_guids(ctx, t, options, dry_run, &identities, &guids);
 
-	/* A boot makes VFs with a damaged store too: then reservations are unknown. */
+	/* A boot must create VFs even if the store is damaged: then reservations are unknown. */
 	if (r == 0 && value_rows_open(ctx, &rows) < 0)
 		ctx_clear(ctx);
 	if (r == 0)

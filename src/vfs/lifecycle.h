@@ -5,11 +5,11 @@
 #include "change/target.h"
 #include "core/sriov.h"
 
-/* The PF has so many VFs; what is planned is not kept yet. */
+/* Plan to give the PF a number of VFs; the caller keeps the plan with target_keep(). */
 int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,
 	const struct vfctl_create_options *options, bool dry_run,
 	struct vfctl_change **ret_change);
-/* It has none. */
+/* Plan to remove all its VFs. */
 int destroy_plan_on(struct vfctl_ctx *ctx, const struct target *t, struct vfctl_ids *ids,
 	struct vfctl_change **ret_change);
 

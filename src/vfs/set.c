@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * set: attributes of VFs now, and of a VF that is leased also in what its domain gets at each
- * start: the lease, our metadata, and the <interface> by which libvirt sets MAC and VLAN.
+ * set: change attributes of VFs now and, for a leased VF, also for the next starts of its domain:
+ * in the lease, in vfctl's metadata, and in the <interface> from which libvirt sets MAC and VLAN.
  */
 #include <errno.h>
 
@@ -26,35 +26,38 @@
 struct plan {
 	const struct vfctl_set_item *items;
 	const struct vfctl_set_options *options;
-	struct vfctl_domain_vf *places; /* of the items, in their order */
+	struct vfctl_domain_vf *places; /* one for each item, in the same order */
 	size_t count;
 };
 
-/* Who gets it back, what helps: a leased VF is its domain's, and its next start says so. */
+/*
+ * Names the owner and the remedy: a leased VF belongs to its domain, and its next start sets the
+ * lease's values.
+ */
 static int check_lease(struct vfctl_ctx *ctx, const struct vfctl_set_options *o,
 	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
 	bool running = vf->lease.running ||
 		(vf->holder.kind == VFCTL_HOLDER_DOMAIN && str_eq(vf->holder.uuid, vf->lease.uuid));
-	char name[VFCTL_BDF_TEXT], words[256];
+	char name[VFCTL_BDF_TEXT], message[256];
 
 	vfctl_pf_name(pf, name);
 	if (!vf->lease.name[0])
-		return o->live || o->config ? ctx_fail(ctx, -EINVAL, "%s/%u is leased to no domain: "
-			"--live and --config are for VFs that are", vfctl_pf_name(pf, name), vf->index)
+		return o->live || o->config ? ctx_fail(ctx, -EINVAL, "%s/%u is not leased to a domain, "
+			"which --live and --config need", vfctl_pf_name(pf, name), vf->index)
 					    : 0;
 	if (o->live && !running)
-		return ctx_fail(ctx, -EINVAL, "domain %s, to which %s/%u is leased, is not "
-			"running: --live has nothing to work on", vf->lease.name,
+		return ctx_fail(ctx, -EINVAL, "domain %s, to which %s/%u is leased, is not running, so "
+			"--live cannot be used", vf->lease.name,
 			vfctl_pf_name(pf, name), vf->index);
 	if (running && !o->live && !o->config)
-		return ctx_fail(ctx, -EBUSY, "%s/%u is %s, and keeps its policy until that stops; "
-			"to change it all the same: --live (until it stops), --config (from its "
-			"next start on), or both", vfctl_pf_name(pf, name), vf->index,
-			vf_describe_user(vf, words, sizeof(words)));
+		return ctx_fail(ctx, -EBUSY, "%s/%u is %s and keeps its policy until the domain stops; "
+			"to change it nevertheless: --live (until it stops), --config (from its next "
+			"start on), or both", vfctl_pf_name(pf, name), vf->index,
+			vf_describe_user(vf, message, sizeof(message)));
 	if (!o->config)
-		log_warn(ctx, "%s/%u is leased to domain %s: at its next start it has again what "
-			"it was leased with (--config changes that)", vfctl_pf_name(pf, name),
+		log_warn(ctx, "%s/%u is leased to domain %s: the next start of the domain restores the "
+			"leased values (--config changes these)", vfctl_pf_name(pf, name),
 			vf->index, vf->lease.name);
 	return 0;
 }
@@ -91,7 +94,7 @@ static const char *owner_of(const struct vfctl_snapshot *s, const struct vfctl_b
 	return lease ? lease->domain_uuid : "";
 }
 
-/* What a VF has already it may have. */
+/* A VF may have the values that it already has. */
 static int check_fresh(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct value_facts *facts, const struct vfctl_domain_vf *place)
 {
@@ -138,12 +141,12 @@ static int read_definition(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,
 	int r = hv->get(ctx, hv, uuid, true, &info);
 
 	if (r < 0)
-		return ctx_forgive(ctx, r, -ENOENT);
+		return ctx_ignore_error(ctx, r, -ENOENT);
 	*ret = steal(info.xml);
 	return 0;
 }
 
-/* What the VF is leased with from now on. */
+/* Change the values with which the VF is leased. */
 static int change_intent(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf, const struct vfctl_vf_attrs *asked,
 	struct vfctl_vf_attrs *ret)
@@ -152,20 +155,24 @@ static int change_intent(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 
 	if (!vf->has_intent || lease->transient)
 		return ctx_fail(ctx, -EINVAL, lease->transient
-			? "VF %s is domain %s's for its run only, and has no definition of ours"
-			: "an older vfctl leased VF %s to domain %s and did not keep with what; "
-			  "start the domain once, then change it", TEXT(&vf->bdf),
+			? "VF %s belongs to domain %s for its run only and is not in a definition of "
+				"vfctl"
+			: "an older vfctl leased VF %s to domain %s without recording the values; start "
+			  "the domain once, then change them", TEXT(&vf->bdf),
 			lease->domain_name);
 	*ret = vf->intent;
 	attrs_copy(ret, asked, UINT32_MAX);
-	/* Priority and protocol are a tag's. */
+	/* Priority and protocol belong to a VLAN tag. */
 	if (asked->mask & VFCTL_ATTR_VLAN_ID && !asked->vlan)
 		ret->mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
 	r = vfctl_vf_attrs_check(ctx, ret);
-	return r < 0 ? ctx_prefix(ctx, r, "with what VF %s is leased with", TEXT(&vf->bdf)) : 0;
+	return r < 0 ? ctx_prefix(ctx, r, "with the leased values of VF %s", TEXT(&vf->bdf)) : 0;
 }
 
-/* Tried on what libvirt has now, so that a dry run says what cannot be; done on what it has then. */
+/*
+ * Try it on the present definition, so that a dry run reports errors; the change works on the
+ * definition at that time.
+ */
 static int add_definition_step(struct vfctl_ctx *ctx, const struct plan *p,
 	const struct vfctl_lease *lease, const struct vfctl_lease_vf *vf,
 	const struct vfctl_vf_attrs *attrs, struct steps *steps)
@@ -197,7 +204,7 @@ static int add_config_steps(struct vfctl_ctx *ctx, const struct vfctl_snapshot *
 
 	if (r < 0)
 		return r;
-	step_begin(steps, "change what VF %s is leased with to domain %s", TEXT(&vf->bdf),
+	step_begin(steps, "change the leased values of VF %s of domain %s", TEXT(&vf->bdf),
 		lease->domain_name);
 	step_attrs_op(steps, &op_intent, &attrs, &vf->intent, "%s/%s", lease->domain_uuid, TEXT(&vf->bdf));
 	return add_definition_step(ctx, p, lease, vf, &attrs, steps);
@@ -213,7 +220,7 @@ static int plan_config(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	return r;
 }
 
-/* Without the kernel: nothing of the VF is written before its guest's next start. */
+/* Without the kernel: the VF is not written before its guest's next start. */
 static int plan_stored(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct plan *p, struct vfctl_change **ret_change)
 {
@@ -229,15 +236,20 @@ static int plan_stored(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 
 /* ---- a running domain ---- */
 
-/* --live lasts as long as the run: what prepare found as it should be is not saved yet. */
+/*
+ * With --live, the values last as long as the run. Values that were right at prepare have not been
+ * recorded yet.
+ */
 static int plan_keep(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct plan *p, struct steps *steps)
 {
 	const struct vfctl_vf_attrs none = {0};
 
 	step_begin(steps, p->count == 1
-		? "note in its lease what the VF has, which is returned when its domain stops"
-		: "note in their leases what the VFs have, which is returned when their domains stop");
+		? "record the present values of the VF in its lease, to restore them when its domain "
+			"stops"
+		: "record the present values of the VFs in their leases, to restore them when their "
+			"domains stop");
 	for (size_t i = 0; i < p->count; i++) {
 		struct vfctl_vf_attrs change = p->items[i].attrs, had;
 		const struct vfctl_lease_vf *row;
@@ -275,8 +287,8 @@ static int plan_both(struct vfctl_ctx *ctx, const struct target *t, const struct
 }
 
 /*
- * Can it be observed whether the VFs are as asked? Vectors do not read back, and a driver of this
- * host may not have seen a GUID that was set since it was bound.
+ * Whether the present values can be read back. Vectors cannot, and a driver of this host may not
+ * have read a GUID that was set after it was bound.
  */
 static bool shows_what_it_has(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct plan *p)
@@ -298,7 +310,7 @@ static bool shows_what_it_has(struct vfctl_ctx *ctx, const struct vfctl_inventor
 static int open_target(struct vfctl_ctx *ctx, const struct plan *p, bool dry_run,
 	struct target *ret)
 {
-	/* A MAC or GUID must be no other VF's, of whichever PF. */
+	/* A MAC or GUID must not belong to another VF, of whichever PF. */
 	const struct target_need need = {.is_vf = true, .dry_run = dry_run,
 		.alone = changes_identity(p) || p->options->config,
 		.only = changes_identity(p) ? NULL : p->items[0].vf,
@@ -308,8 +320,8 @@ static int open_target(struct vfctl_ctx *ctx, const struct plan *p, bool dry_run
 }
 
 /*
- * The entry stands under a lock that the change holds to its end: the PF's, or, when nothing but
- * the lease and the definition changes, that of all guests' changes.
+ * The entry is under a lock that the change holds until its end: that of the PF or, if only the
+ * lease and the definition change, that of all changes of guests.
  */
 static int keep_set(struct vfctl_ctx *ctx, struct vfctl_change *change, struct target *t,
 	const struct plan *p)
@@ -321,7 +333,7 @@ static int keep_set(struct vfctl_ctx *ctx, struct vfctl_change *change, struct t
 	if (r < 0 || !hv)
 		return r;
 	change->hypervisor = hv;
-	if (hv->uri) { /* another libvirt's, which recovery could not ask */
+	if (hv->uri) { /* another libvirt, which recovery could not reach */
 		change->entry.journal = NULL;
 	} else if (!p->options->live) {
 		free(steal(change->entry.lock));
@@ -342,14 +354,14 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 	int r;
 
 	if (!count)
-		return ctx_fail(ctx, -EINVAL, "no VF is named");
+		return ctx_fail(ctx, -EINVAL, "name a VF");
 	r = open_target(ctx, &p, dry_run, &t);
 	if (r == 0)
 		r = find_places(ctx, t.snapshot->inventory, &p);
 	if (r == 0)
 		r = check_values(ctx, t.snapshot, &p);
 	if (r == 0 && p.options->config && !p.options->live) {
-		/* libvirt waits for the hook, and the hook for this lock: not to be held. */
+		/* libvirt waits for the hook, and the hook for this lock: do not hold it. */
 		close_fd(&t.lock_fd);
 		t.lock_fd = -1;
 		r = plan_stored(ctx, t.snapshot, &p, &change);
@@ -362,7 +374,7 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 	if (r == 0)
 		r = keep_set(ctx, change, &t, &p);
 	if (r < 0)
-		return r == -EINVAL ? ctx_blame(ctx, r) : r;
+		return r == -EINVAL ? ctx_mark_usage_error(ctx, r) : r;
 	if (shows_all)
 		change_drop_done(ctx, change);
 	*ret_change = steal(change);

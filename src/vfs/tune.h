@@ -4,10 +4,21 @@
 
 #include "base/ctx.h"
 #include "core/hostspec.h"
+#include "core/inventory.h"
+#include "core/tuning.h"
 
-/* What an entry of host.yaml wants: its own settings, and for the rest its profile's. */
+/*
+ * The settings that an entry of host.yaml requests: its own, and for the rest those of its profile.
+ */
 int moderation_wanted(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_pf_spec *pf, struct vfctl_coalesce *ret,
 	const struct vfctl_profile **ret_profile);
+
+/*
+ * -EBUSY: setting @fit resets the PF while guests use its VFs, which lose their link. The message names
+ * the first of them, and the command that does it nevertheless.
+ */
+int moderation_check_reset(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_tuning_fit *fit);
 
 #endif

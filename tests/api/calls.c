@@ -40,7 +40,7 @@ static void free_nothing(void)
 static void context(struct vfctl_ctx *ctx)
 {
 	CHECK(vfctl_ctx_error(ctx)[0] == '\0' && vfctl_ctx_remedy(ctx)[0] == '\0');
-	CHECK(vfctl_ctx_set(ctx, "colour", "red") == -EINVAL && vfctl_ctx_mistaken(ctx));
+	CHECK(vfctl_ctx_set(ctx, "colour", "red") == -EINVAL && vfctl_ctx_usage_error(ctx));
 	CHECK(strcmp(vfctl_ctx_remedy(ctx), "it has state, temp-dir, origin and write-timeout-ms") == 0);
 	CHECK(vfctl_ctx_set(ctx, "write-timeout-ms", "0") == -EINVAL);
 	CHECK(vfctl_ctx_set(ctx, "write-timeout-ms", "5000") == 0);
@@ -108,7 +108,7 @@ static void options(struct vfctl_ctx *ctx, struct vfctl_session *session)
 	CHECK(vfctl_plan_destroy(session, "ens1", OPTIONS("colour=red"), true, &change) == -EINVAL);
 	CHECK(vfctl_plan_destroy(session, "ens1", OPTIONS("colour"), true, &change) == -EINVAL);
 	CHECK(vfctl_plan_create(session, "ens1", 2, OPTIONS("colour=red"), true, &change) == -EINVAL);
-	CHECK(strstr(vfctl_ctx_error(ctx), "colour: no such VF attribute; known are mac, "));
+	CHECK(strstr(vfctl_ctx_error(ctx), "colour: not a VF attribute; known are mac, "));
 	CHECK(strstr(vfctl_ctx_error(ctx), "vfctl_plan_create also takes driver, "));
 	CHECK(vfctl_plan_create(session, "ens1", 2, OPTIONS("driver=igb"), true, &change) == -EINVAL);
 	CHECK(vfctl_plan_create(session, "ens1", 2, OPTIONS("mac=02:00:00:00:00:01"), true, &change) ==
@@ -155,7 +155,7 @@ static void changes(struct vfctl_ctx *ctx, struct vfctl_session *session)
 	CHECK(vfctl_change_run(ctx, change) == 0);
 	vfctl_change_free(change);
 	change = NULL;
-	/* The VLAN that nobody declares. */
+	/* A VLAN that is not declared. */
 	CHECK(vfctl_plan_clean(session, false, &change) == 0 && vfctl_change_count(change) > 0);
 	vfctl_change_free(change);
 }

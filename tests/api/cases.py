@@ -43,7 +43,7 @@ class Reading(unittest.TestCase):
         with session() as s, self.assertRaises(vfctl.Error) as caught:
             s.inventory().pf("ens9")
         self.assertEqual(caught.exception.errno, errno.ENOENT)
-        self.assertEqual(str(caught.exception), "no PF 'ens9'; this host has ens1")
+        self.assertEqual(str(caught.exception), "PF 'ens9' not found; this host has ens1")
         self.assertEqual(caught.exception.remedy, "this host has ens1")
         self.assertTrue(caught.exception.mistaken)
         self.assertIsInstance(caught.exception, OSError)
@@ -111,7 +111,7 @@ class Changing(unittest.TestCase):
     def test_wrong_options(self):
         self.create(1)
         wrong = (({"vlan": 5000}, "vlan"), ({"colour": "red"}, "colour"), ({"live": "maybe"}, "live must be on or off"),
-                 ({}, "no attribute is given"))
+                 ({}, "name an attribute"))
         with session(write=True) as s:
             for options, message in wrong:
                 with self.subTest(options), self.assertRaises(vfctl.Error) as caught:

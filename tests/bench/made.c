@@ -87,6 +87,36 @@ static void threads(void)
 					1e9 * gbits[k][i] * (1 + 0.015 * normal()));
 }
 
+/* Two parameters: threads and direction, or size and threads. */
+static void directions(void)
+{
+	static const char *const names[] = {"virtio", "VF"}, *const ways[] = {"forward", "reverse"};
+	static const int counts[] = {1, 2, 4, 8, 12, 16, 24};
+	static const double shares[] = {1, 0.8};
+
+	puts("configuration,test,tool,threads,direction,trial,metric,unit,value");
+	for (int trial = 1; trial <= 6; trial++)
+		for (int i = 0; i < 7; i++)
+			for (int k = 0; k < 4; k++)
+				printf("%s,iperf,iperf,%d,%s,%d,throughput,bit/s,%.0f\n", names[k % 2], counts[i],
+					ways[k / 2], trial, 1e9 * shares[k / 2] * (1 + 0.015 * normal()) *
+					(k % 2 ? 380 * counts[i] / (counts[i] + 4.0) : 13 + 0.1 * counts[i]));
+}
+
+static void sizes(void)
+{
+	static const char *const names[] = {"virtio", "VF"};
+	static const int threads[] = {1, 4, 16, 64};
+
+	puts("configuration,test,tool,size,threads,trial,metric,unit,value");
+	for (int trial = 1; trial <= 6; trial++)
+		for (int size = 2; size <= 8192; size *= 4)
+			for (int k = 0; k < 8; k++)
+				printf("%s,osu_allreduce,osu_allreduce,%d,%d,%d,mean,us,%.3f\n", names[k % 2],
+					size, threads[k / 2], trial, (k % 2 ? 3 : 9) * (1 + 0.4 * (k / 2)) *
+					(1 + size / 2000.0) * (1 + 0.02 * normal()));
+}
+
 static void tunnel(void)
 {
 	static const struct {
@@ -134,6 +164,10 @@ int main(int argc, char **argv)
 		threads();
 	else if (strcmp(shape, "tunnel") == 0)
 		tunnel();
+	else if (strcmp(shape, "directions") == 0)
+		directions();
+	else if (strcmp(shape, "sizes") == 0)
+		sizes();
 	else if (strcmp(shape, "large") == 0 && argc == 3)
 		large(strtol(argv[2], NULL, 10));
 	else

@@ -2,7 +2,7 @@
 /*
  * search [SEARCHES]: what vfctl tune search claims of figures whose truth is known, thousands of
  * times: how often it claims what is not so, lets the best one go, and finds what is there.
- * Prints a line for each kind of figures; the status is 1 when a promise of docs/tuning.md breaks.
+ * Prints a line for each kind of figures; the status is 1 when a promise of docs/how-to/tuning.md breaks.
  */
 #include <errno.h>
 #include <math.h>
@@ -127,7 +127,7 @@ static void search_once(struct vfctl_ctx *ctx, const struct truth *t, struct tal
 	race_free(race);
 }
 
-/* Of so many searches; three standard deviations above the promise is more than chance. */
+/* For so many searches, three standard deviations above the promised rate is more than chance. */
 static bool within(unsigned count, unsigned of, double promise)
 {
 	return count <= promise * of + 3 * sqrt(promise * (1 - promise) * of);

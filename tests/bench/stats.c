@@ -84,11 +84,39 @@ static int print_figures(struct vfctl_ctx *ctx, bool paired, const double *x, si
 	return 0;
 }
 
+/* Comparisons that share their trials, few enough to count all signs or orders. */
+static int print_joint(struct vfctl_ctx *ctx, bool paired)
+{
+	size_t count = 1 + (size_t)(uniform() * 5), n = 2 + (size_t)(uniform() * (paired ? 7 : 4));
+	size_t m = paired ? n : 2 + (size_t)(uniform() * 4);
+	double x[5 * 8], y[5 * 8], p[5];
+	unsigned trials[8];
+	struct joint joints[5];
+	int r;
+
+	for (size_t i = 0; i < count; i++) {
+		double shift = uniform() < 0.5 ? 0 : 4 * uniform(), grain = uniform() < 0.3 ? 1 : 1000;
+
+		for (size_t k = 0; k < n; k++)
+			x[i * n + k] = round(grain * normal()) / grain;
+		for (size_t k = 0; k < m; k++)
+			y[i * m + k] = round(grain * (normal() + shift)) / grain;
+		joints[i] = (struct joint){x + i * n, y + i * m, trials, n, m, paired};
+	}
+	for (size_t k = 0; k < n; k++)
+		trials[k] = (unsigned)(10 * (n - k));
+	r = joint_p(ctx, joints, count, 0.05, 1, p);
+	printf("joint %d %zu %zu %zu\n", paired, n, m, count);
+	print(x, count * n);
+	print(y, count * m);
+	print(p, count);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	long sets = argc == 2 ? strtol(argv[1], NULL, 10) : 0;
 	struct vfctl_ctx *ctx;
-	double *p;
 
 	if (sets < 1 || vfctl_ctx_new(&ctx) < 0)
 		return 2;
@@ -109,17 +137,9 @@ int main(int argc, char **argv)
 		if (print_figures(ctx, paired, x, n, y, m) < 0)
 			return 1;
 	}
-	/* And many p-values at once. */
-	p = calloc(200, sizeof(*p));
-	for (size_t i = 0; p && i < 200; i++)
-		p[i] = i % 50 == 7 ? NAN : i % 9 ? pow(uniform(), 4) : 0.0125;
-	puts("holm 0 200 200");
-	print(p, 200);
-	if (!p || holm(p, 200) < 0)
-		return 1;
-	print(p, 200);
-	puts("0");
-	free(p);
+	for (long i = 0; i < sets / 10; i++)
+		if (print_joint(ctx, i % 2) < 0)
+			return 1;
 	vfctl_ctx_free(ctx);
 	return 0;
 }

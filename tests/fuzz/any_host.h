@@ -35,7 +35,7 @@ static int any_exchange(struct host *h, int protocol, const void *request, size_
 	return any_give((const struct any_host *)h, ret_reply);
 }
 
-/* Of a file as of read(2): what is text ends in NUL. */
+/* A file of text is NUL-terminated, as by read(2). */
 static int any_read(struct host *h, const char *path, struct buf *ret_text)
 {
 	const struct any_host *a = (const struct any_host *)h;

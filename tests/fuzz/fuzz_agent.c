@@ -97,7 +97,7 @@ static void tune(struct vfctl_ctx *ctx, struct guest *g)
 	size_t count = 0;
 
 	FUZZ_CHECK(profile);
-	if (vfctl_guest_half_make(ctx, profile, vfs, 2, &half) < 0)
+	if (vfctl_guest_half_make(ctx, profile, vfs, 2, VFCTL_NETWORK_ANY, &half) < 0)
 		return;
 	if (vfctl_guest_half_apply(ctx, &g->hv, "web", profile, vfs, 2, half, &outcomes, &count) == 0)
 		vfctl_guest_outcomes_free(outcomes, count);

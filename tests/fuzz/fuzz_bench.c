@@ -49,7 +49,7 @@ static void check(struct vfctl_ctx *ctx, enum bench_tool tool, const char *text,
 	bench_reading_free(reading);
 }
 
-/* What was read is written as it was: read again, it is the same line. */
+/* A line that was read and written is the same line when it is read again. */
 static void check_trial(struct vfctl_ctx *ctx, const char *text, size_t len)
 {
 	struct bench_trial trial, again;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What parses prints, and the print parses to the same set. */
+/* A text that parses is printed, and the output parses to the same set. */
 #include <string.h>
 
 #include "fuzz.h"

@@ -20,7 +20,7 @@ static void read_txn(struct vfctl_ctx *ctx, const char *text, size_t len, const 
 	etcd_answer_clear(&a);
 }
 
-/* What is read is written to the same again. */
+/* A record that was read is written in the same form. */
 static void read_record(struct vfctl_ctx *ctx, const char *text, size_t len)
 {
 	struct vfctl_id id, again;
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const size_t one[2] = {1, 1}, some[2] = {2, 4};
 	struct vfctl_ctx ctx = {0};
-	char *text = malloc(size + 1), *token = NULL, words[192], *bytes = NULL;
+	char *text = malloc(size + 1), *token = NULL, message[192], *bytes = NULL;
 	int64_t lease, ttl;
 	size_t len;
 	int error;
@@ -56,8 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	etcd_answer_lease(&ctx, text, size, &lease, &ttl);
 	if (etcd_answer_token(&ctx, text, size, &token) == 0)
 		FUZZ_CHECK(*token);
-	etcd_answer_refusal(503, text, size, words, &error);
-	FUZZ_CHECK(error < 0 && strlen(words) < sizeof(words));
+	etcd_answer_refusal(503, text, size, message, &error);
+	FUZZ_CHECK(error < 0 && strlen(message) < sizeof(message));
 	if (base64_decode(text, &bytes, &len) == 0) {
 		_buf_ struct buf again = {0};
 

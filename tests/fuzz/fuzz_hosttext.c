@@ -37,10 +37,10 @@ static void read_log(struct vfctl_ctx *ctx)
 	struct vfctl_inventory inventory = {.pfs = &pf, .pf_count = 1};
 	struct vfctl_snapshot snapshot = {.inventory = &inventory};
 	struct vfctl_diagnosis *diagnosis = calloc(1, sizeof(*diagnosis));
-	struct exam e = {.ctx = ctx, .snapshot = &snapshot, .diagnosis = diagnosis};
+	struct check_ctx e = {.ctx = ctx, .snapshot = &snapshot, .diagnosis = diagnosis};
 
 	if (diagnosis)
-		exam_run(&e, log_checks);
+		check_ctx_run(&e, log_checks);
 	vfctl_diagnosis_free(diagnosis);
 }
 

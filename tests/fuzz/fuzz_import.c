@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is taken in is an identity, and a lease has an owner. */
+/* Every imported value is an identity, and every lease has an owner. */
 #include <string.h>
 
 #include "base/idrange.h"

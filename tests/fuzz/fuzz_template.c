@@ -86,7 +86,7 @@ static bool same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* What we wrote, taken as the template, gives the same again. */
+/* vfctl's output, used as the template, gives the same output again. */
 static void render_again(struct vfctl_ctx *ctx, const char *xml)
 {
 	char *again = NULL;

@@ -17,10 +17,10 @@
 #include "base/ctx.h"
 #include "netlink/devlink.h"
 
-static int mode(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words)
+static int mode(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **message)
 {
 	uint16_t now = 0;
-	int r = words[0] ? nl_eswitch_write(ctx, d, str_eq(words[0], "switchdev")) : 0;
+	int r = message[0] ? nl_eswitch_write(ctx, d, str_eq(message[0], "switchdev")) : 0;
 
 	if (r == 0)
 		r = nl_eswitch_read(ctx, d, &now);
@@ -29,7 +29,7 @@ static int mode(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words)
 	return r;
 }
 
-static int ports(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words)
+static int ports(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **message)
 {
 	struct nl_ports all = {0};
 	int r = nl_ports_read(ctx, d, &all);
@@ -41,7 +41,7 @@ static int ports(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words
 	return r;
 }
 
-static int rate(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words)
+static int rate(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **message)
 {
 	struct nl_rate row = {.bits = NL_RATE_MAX | NL_RATE_SHARE};
 	struct nl_ports all = {0};
@@ -50,22 +50,22 @@ static int rate(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words)
 
 	if (r < 0)
 		return r;
-	port = nl_ports_find_vf(&all, (uint32_t)atoi(words[0]));
+	port = nl_ports_find_vf(&all, (uint32_t)atoi(message[0]));
 	if (port) {
 		row.port = port->index;
-		row.tx_max = strtoull(words[1], NULL, 10);
-		row.tx_share = strtoull(words[2], NULL, 10);
+		row.tx_max = strtoull(message[1], NULL, 10);
+		row.tx_share = strtoull(message[2], NULL, 10);
 		r = nl_rates_write(ctx, d, &row, 1);
 		if (r == 0 && row.error < 0)
 			r = ctx_fail(ctx, row.error, "%s: %s", errno_name(row.error), row.text);
 	} else {
-		r = ctx_fail(ctx, -1, "no port of VF %s", words[0]);
+		r = ctx_fail(ctx, -1, "no port of VF %s", message[0]);
 	}
 	nl_ports_free(&all);
 	return r;
 }
 
-static int rates(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words)
+static int rates(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **message)
 {
 	struct nl_rates all = {0};
 	int r = nl_rates_read(ctx, d, &all);
@@ -79,7 +79,7 @@ static int rates(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words
 	return r;
 }
 
-static int health(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words)
+static int health(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **message)
 {
 	struct nl_reporters all = {0};
 	int r = nl_reporters_read(ctx, d, &all);
@@ -90,16 +90,16 @@ static int health(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **word
 	return r;
 }
 
-static int master(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words)
+static int master(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **message)
 {
 	return nl_link_set_master(ctx, (int)if_nametoindex(d->device),
-		str_eq(words[0], "-") ? 0 : (int)if_nametoindex(words[0]));
+		str_eq(message[0], "-") ? 0 : (int)if_nametoindex(message[0]));
 }
 
 static const struct {
 	const char *name;
 	int least;
-	int (*run)(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **words);
+	int (*run)(struct vfctl_ctx *ctx, const struct nl_devlink *d, char **message);
 } commands[] = {{"mode", 0, mode}, {"ports", 0, ports}, {"rate", 3, rate}, {"rates", 0, rates},
 	{"health", 0, health}, {"master", 1, master}};
 

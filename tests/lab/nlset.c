@@ -28,15 +28,15 @@ static const char *split(char *word)
 	return equals + 1;
 }
 
-static int set_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf, char **words)
+static int set_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t vf, char **message)
 {
 	struct vf_attr_change change = {.vf = vf};
 	int r = 0;
 
-	for (size_t i = 0; words[i] && r == 0; i++) {
-		const char *value = split(words[i]);
+	for (size_t i = 0; message[i] && r == 0; i++) {
+		const char *value = split(message[i]);
 
-		r = vfctl_vf_attrs_parse(ctx, words[i], value ? value : "", &change.attrs);
+		r = vfctl_vf_attrs_parse(ctx, message[i], value ? value : "", &change.attrs);
 	}
 	if (r < 0 || !change.attrs.mask)
 		return r;
@@ -60,16 +60,16 @@ static int print_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, uint32_t v
 	return r == 0 && !row ? ctx_fail(ctx, -ENOENT, "no VF %u", vf) : r;
 }
 
-static int moderate(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, char **words)
+static int moderate(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, char **message)
 {
 	struct vfctl_coalesce c = {0};
 	_free_ char *text = NULL;
 	int r = 0;
 
-	for (size_t i = 0; words[i] && r == 0; i++) {
-		const char *value = split(words[i]);
+	for (size_t i = 0; message[i] && r == 0; i++) {
+		const char *value = split(message[i]);
 
-		r = vfctl_coalesce_parse(ctx, words[i], value ? value : "", &c);
+		r = vfctl_coalesce_parse(ctx, message[i], value ? value : "", &c);
 	}
 	if (r == 0)
 		r = coalesce_write(ctx, pf, &c);

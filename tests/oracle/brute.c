@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Every plan of a tiny instance, valued by the definitions of docs/placement.md. */
+/* Every plan of a tiny instance, valued by the definitions of docs/explanation/placement.md. */
 #include "instance.h"
 
 #define PFS 4
@@ -12,7 +12,7 @@ struct brute {
 		int fabric, node;
 		unsigned all, used, local;
 	} group[PFS];
-	unsigned cores[NODES], all_cores[NODES], seats[NODES];
+	unsigned cores[NODES], all_cores[NODES], qemu_slots[NODES];
 	int64_t memory[NODES][2], thread_bytes;
 	bool any_huge, any_auto, found;
 	struct {
@@ -41,7 +41,7 @@ static void read_host(struct brute *b)
 		int64_t huge = node->pool_count ? (int64_t)node->pools[0].total : 0;
 
 		b->any_huge |= node->pool_count > 0;
-		b->seats[n] = instance_seats(b->in, n);
+		b->qemu_slots[n] = instance_slots(b->in, n);
 		b->memory[n][1] = huge;
 		b->memory[n][0] = (int64_t)(node->memory_bytes / GIB) - huge;
 		bytes += (int64_t)(node->memory_bytes >> 10);
@@ -71,7 +71,7 @@ static int64_t min(int64_t a, int64_t b)
 static int64_t usable(const struct brute *b, unsigned n)
 {
 	/* A core is for QEMU where none is yet, if the next guests are such that share one. */
-	unsigned qemu = b->any_auto && b->cores[n] && !b->seats[n];
+	unsigned qemu = b->any_auto && b->cores[n] && !b->qemu_slots[n];
 	int64_t threads = (b->cores[n] - qemu) * b->threads;
 	int64_t bytes = (b->memory[n][0] + b->memory[n][1]) * (int64_t)GIB;
 
@@ -240,9 +240,9 @@ static void vfs(struct brute *b, size_t g, unsigned node, unsigned q, unsigned l
 	b->group[q].used--;
 }
 
-/* Cores for QEMU; with auto it gets a seat of @io_seats, that of a new core if need be. */
+/* Cores for QEMU; with auto it gets a seat of @io_slots, that of a new core if need be. */
 static unsigned qemu_cores(const struct brute *b, const struct vfctl_request *r, unsigned node,
-	unsigned *io_seats)
+	unsigned *io_slots)
 {
 	bool fills = instance_is_empty(b->in);
 
@@ -250,13 +250,13 @@ static unsigned qemu_cores(const struct brute *b, const struct vfctl_request *r,
 		return r->emulator_cores;
 	for (unsigned n = 0; n < b->nodes; n++)
 		fills &= instance_fills(b->in, r, n, n == node ? r->vcpus : 0);
-	if (fills && !*io_seats)
+	if (fills && !*io_slots)
 		return 0;
-	if (*io_seats) {
-		*io_seats -= 1;
+	if (*io_slots) {
+		*io_slots -= 1;
 		return 0;
 	}
-	*io_seats = b->threads * VFCTL_QEMU_GUESTS_PER_CPU - 1;
+	*io_slots = b->threads * VFCTL_QEMU_GUESTS_PER_CPU - 1;
 	return 1;
 }
 
@@ -264,8 +264,8 @@ static void on_node(struct brute *b, size_t g, unsigned node, unsigned page)
 {
 	const struct vfctl_request *r = &b->in->requests[g];
 	unsigned each = r->threads == VFCTL_THREADS_ISOLATE ? 1 : b->threads;
-	unsigned seats = b->seats[node], qemu = qemu_cores(b, r, node, &seats);
-	unsigned cores = (r->vcpus + each - 1) / each + qemu, before = b->seats[node];
+	unsigned qemu_slots = b->qemu_slots[node], qemu = qemu_cores(b, r, node, &qemu_slots);
+	unsigned cores = (r->vcpus + each - 1) / each + qemu, before = b->qemu_slots[node];
 	int64_t gib = (int64_t)(r->memory_bytes / GIB);
 	int64_t form = r->page_bytes == VFCTL_PAGES_AUTO && b->any_huge && page == 0;
 
@@ -274,7 +274,7 @@ static void on_node(struct brute *b, size_t g, unsigned node, unsigned page)
 		(r->node != VFCTL_NODE_NONE && r->node != (int)node))
 		return;
 	b->cores[node] -= cores;
-	b->seats[node] = seats;
+	b->qemu_slots[node] = qemu_slots;
 	b->memory[node][page] -= gib;
 	b->now[VFCTL_LEVEL_PLACED]++;
 	b->now[VFCTL_LEVEL_FORM] += form;
@@ -282,7 +282,7 @@ static void on_node(struct brute *b, size_t g, unsigned node, unsigned page)
 	b->now[VFCTL_LEVEL_FORM] -= form;
 	b->now[VFCTL_LEVEL_PLACED]--;
 	b->memory[node][page] += gib;
-	b->seats[node] = before;
+	b->qemu_slots[node] = before;
 	b->cores[node] += cores;
 }
 

@@ -68,7 +68,7 @@ void instance_add_qemu_core(struct instance *in)
 		in->occupants[i] = (struct vfctl_occupant){.name = name, .qemu_cpus = core->cpus};
 }
 
-unsigned instance_seats(const struct instance *in, unsigned node)
+unsigned instance_slots(const struct instance *in, unsigned node)
 {
 	unsigned guests = (unsigned)in->model.occupant_count, carries;
 
@@ -147,7 +147,7 @@ static void make_wants(struct instance *in, size_t g, bool tiny)
 {
 	struct vfctl_request *r = &in->requests[g];
 	size_t count = R(3) == 0 ? 0 : 1 + R(tiny ? 1 : WANTS);
-	uint32_t apart = !tiny && R(4) == 0;
+	uint32_t anti_affinity = !tiny && R(4) == 0;
 
 	for (size_t i = 0; i < count; i++) {
 		struct vfctl_vf_want *w = &in->wants[g][i];
@@ -157,7 +157,7 @@ static void make_wants(struct instance *in, size_t g, bool tiny)
 			.affinity = (enum vfctl_affinity[]){VFCTL_AFFINITY_REQUIRED,
 				VFCTL_AFFINITY_REQUIRED, VFCTL_AFFINITY_PREFERRED,
 				VFCTL_AFFINITY_ANY, VFCTL_AFFINITY_SOCKET}[R(tiny ? 4 : 5)],
-			.apart = apart, .port = !tiny && R(6) == 0 ? 1 + R(2) : 0};
+			.anti_affinity = anti_affinity, .port = !tiny && R(6) == 0 ? 1 + R(2) : 0};
 		if (!w->any_pf) {
 			w->fabric = VFCTL_FABRIC_ANY;
 			w->pf = (struct vfctl_bdf){.bus = (uint8_t)(16 + R(3))};

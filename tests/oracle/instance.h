@@ -39,7 +39,7 @@ uint32_t instance_random(struct instance *in, uint32_t n);
 void instance_add_qemu_core(struct instance *in);
 #define SEATS_OF_HOST 1000000
 /* Guests whose QEMU has CPUs there already: SEATS_OF_HOST where the host has its own. */
-unsigned instance_seats(const struct instance *in, unsigned node);
+unsigned instance_slots(const struct instance *in, unsigned node);
 bool instance_core_is_free(const struct instance *in, size_t core);
 /* Is every core of the host free but for the host's own, and those that vCPUs share? */
 bool instance_is_empty(const struct instance *in);

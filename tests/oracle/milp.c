@@ -193,7 +193,7 @@ static void ask_fill(struct milp *m, size_t g, struct core_vars *v)
 }
 
 /* QEMU's threads of a guest of emulator_cores: auto: on one of its nodes. */
-static void ask_seat(struct milp *m, size_t g, struct core_vars *v)
+static void ask_slot(struct milp *m, size_t g, struct core_vars *v)
 {
 	ask_fill(m, g, v);
 	for (unsigned n = 0; n < m->nodes; n++) {
@@ -209,7 +209,7 @@ static void ask_seat(struct milp *m, size_t g, struct core_vars *v)
 	row(m, GLP_FX, 0);
 }
 
-static void share_seats(struct milp *m, struct core_vars *v)
+static void share_slots(struct milp *m, struct core_vars *v)
 {
 	for (unsigned n = 0; n < m->nodes; n++) {
 		for (unsigned t = 1; t <= 2; t++) {
@@ -219,7 +219,7 @@ static void share_seats(struct milp *m, struct core_vars *v)
 		for (size_t g = 0; g < m->in->guest_count; g++)
 			if (m->in->requests[g].emulator_cores == VFCTL_EMULATOR_AUTO)
 				term(m, v->qemu[g][n], 1);
-		row(m, GLP_UP, instance_seats(m->in, n));
+		row(m, GLP_UP, instance_slots(m->in, n));
 	}
 }
 
@@ -230,7 +230,7 @@ static void ask_cores(struct milp *m, size_t g, struct core_vars *v)
 	uint32_t own = is_auto ? 0 : r->emulator_cores;
 
 	if (is_auto)
-		ask_seat(m, g, v);
+		ask_slot(m, g, v);
 	for (size_t k = 0; k < cells_of(r); k++)
 		for (unsigned n = 0; n < m->nodes; n++) {
 			double vcpus = cell_vcpus(r, k);
@@ -269,7 +269,7 @@ static void ask_cores(struct milp *m, size_t g, struct core_vars *v)
 
 static void share_cores(struct milp *m, struct core_vars *v)
 {
-	share_seats(m, v);
+	share_slots(m, v);
 	for (unsigned n = 0; n < m->nodes; n++)
 		for (unsigned t = 1; t <= 2; t++) {
 			unsigned free_cores = 0;
@@ -416,7 +416,7 @@ static int take_from(struct milp *m, size_t g, const struct vfctl_vf_want *w, in
 
 struct vf_vars {
 	int f[GUESTS][WANTS * 3][PFS];
-	uint32_t apart[GUESTS][WANTS * 3];
+	uint32_t anti_affinity[GUESTS][WANTS * 3];
 	size_t count[GUESTS];
 };
 
@@ -432,7 +432,7 @@ static void ask_vfs(struct milp *m, size_t g, struct vf_vars *v)
 			size_t d = v->count[g]++;
 			int cell = w->cell == VFCTL_CELL_EACH ? (int)k : w->cell;
 
-			v->apart[g][d] = w->apart;
+			v->anti_affinity[g][d] = w->anti_affinity;
 			for (unsigned q = 0; q < m->groups; q++)
 				v->f[g][d][q] = take_from(m, g, w, cell, q);
 			for (unsigned q = 0; q < m->groups; q++)
@@ -443,7 +443,7 @@ static void ask_vfs(struct milp *m, size_t g, struct vf_vars *v)
 	}
 	for (unsigned q = 0; q < m->groups; q++) {
 		for (size_t d = 0; d < v->count[g]; d++)
-			if (v->apart[g][d])
+			if (v->anti_affinity[g][d])
 				term(m, v->f[g][d][q], 1);
 		if (m->terms)
 			row(m, GLP_UP, 1);

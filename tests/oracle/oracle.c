@@ -29,7 +29,7 @@ static struct vfctl_plan *plan_of(const struct instance *in)
 
 	if (vfctl_plan_make(ctx, &in->model, in->requests, in->guest_count, &options, &plan) == 0)
 		return plan;
-	/* What cannot be at all is no question for the others. */
+	/* The other solvers are not asked about input that is not valid. */
 	return NULL;
 }
 

@@ -95,7 +95,7 @@ static void give_cores(struct instance *in, struct vfctl_occupant *o)
 
 static void give_vfs(struct instance *in, size_t g, struct vfctl_occupant *o)
 {
-	bool words = R(2);
+	bool message = R(2);
 
 	o->vfs = host.vfs[g];
 	for (unsigned left = R(3); left && in->model.vf_count; left--) {
@@ -110,8 +110,8 @@ static void give_vfs(struct instance *in, size_t g, struct vfctl_occupant *o)
 		host.vfs[g][o->vf_count++] = in->vfs[at];
 		in->vfs[at] = in->vfs[--in->model.vf_count];
 	}
-	o->wants = words ? host.wants[g] : NULL;
-	for (size_t v = 0; v < o->vf_count && !words; v++)
+	o->wants = message ? host.wants[g] : NULL;
+	for (size_t v = 0; v < o->vf_count && !message; v++)
 		host.wants[g][v] = (struct vfctl_vf_want){.any_pf = true, .count = 1,
 			.fabric = o->vfs[v].fabric, .cell = VFCTL_CELL_ANY};
 }
@@ -190,7 +190,7 @@ static bool may_move(const struct vfctl_occupant *o)
 	return !o->foreign && bytes;
 }
 
-/* Bytes of the node that nobody holds; @movable_too: not even those that may move. */
+/* Bytes of the node that no guest holds; @movable_too: not even guests that may move. */
 static int64_t left_of(const struct instance *in, unsigned node, unsigned page, bool movable_too)
 {
 	const struct vfctl_node *n = &in->nodes[node];
@@ -507,7 +507,7 @@ static bool check_best(const struct instance *in, const struct vfctl_rebalance *
 		unproven++;
 		return true;
 	}
-	/* Of guests on two nodes, and of cores for QEMU, brute force knows nothing. */
+	/* Brute force does not support guests on two nodes, and cores for QEMU. */
 	for (size_t g = 0; g < in->model.occupant_count; g++)
 		if (!vfctl_cpuset_empty(&in->occupants[g].qemu_cpus))
 			return true;

@@ -153,8 +153,8 @@ static bool check_vfs(struct use *u, const struct vfctl_assignment *a,
 		if ((!w->any_pf && vfctl_bdf_compare(&w->pf, &a->vfs[i].pf) != 0) ||
 			(w->fabric != VFCTL_FABRIC_ANY && w->fabric != a->vfs[i].fabric))
 			return SAY("%s: a VF does not answer its want\n", r->name);
-		for (size_t k = 0; k < i && w->apart; k++)
-			if (r->wants[a->vf_wants[k]].apart == w->apart &&
+		for (size_t k = 0; k < i && w->anti_affinity; k++)
+			if (r->wants[a->vf_wants[k]].anti_affinity == w->anti_affinity &&
 				vfctl_bdf_compare(&a->vfs[k].pf, &a->vfs[i].pf) == 0)
 				return SAY("%s: two VFs that shall be apart are not\n", r->name);
 	}

@@ -41,7 +41,7 @@ static bool keeps_threads(const struct instance *in, const struct vfctl_request 
 	return true;
 }
 
-/* The policy of threads, and memory where it must be: plan_is_sound() knows neither. */
+/* Check the policy of threads, and the required place of memory, which plan_is_sound() does not. */
 static bool keeps_request(const struct instance *in, const struct vfctl_request *r,
 	const struct vfctl_assignment *a)
 {

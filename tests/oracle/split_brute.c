@@ -19,7 +19,7 @@ struct shape {
 
 struct free_host {
 	int cores[NODES][KINDS], shared[NODES];
-	unsigned seats[NODES];
+	unsigned qemu_slots[NODES];
 	int memory[NODES][2]; /* in MiB */
 	unsigned vfs[PFS];
 };
@@ -66,7 +66,7 @@ static void read_host(struct solver *s)
 		struct vfctl_cpuset cpus = node->cpus;
 
 		vfctl_cpuset_and(&cpus, &m->shared_cpus);
-		s->left.seats[n] = instance_seats(s->in, n);
+		s->left.qemu_slots[n] = instance_slots(s->in, n);
 		s->left.shared[n] = (int)(vfctl_cpuset_count(&cpus) * m->shared_ratio);
 		s->left.memory[n][1] = node->pool_count ? (int)(2 * node->pools[0].total) : 0;
 		s->left.memory[n][0] = (int)(node->memory_bytes / MIB) - s->left.memory[n][1];
@@ -97,7 +97,7 @@ struct cpu_state {
 	size_t guest;
 	unsigned cell, alone, shared, siblings; /* siblings: threads: require has this many */
 	unsigned extra; /* cores for QEMU's and I/O threads, beside one of its cells */
-	bool seat;	/* emulator_cores: auto: QEMU's threads have no place yet */
+	bool qemu_slot;	/* emulator_cores: auto: QEMU's threads have no place yet */
 };
 
 static bool cpus(struct solver *s, struct cpu_state at);
@@ -128,26 +128,26 @@ static bool pick_extra(struct solver *s, struct cpu_state at, unsigned kind, uns
 }
 
 /* With emulator_cores: auto: a seat of the node, or one of a core of it that gets some. */
-static bool take_seat(struct solver *s, struct cpu_state at)
+static bool take_slot(struct solver *s, struct cpu_state at)
 {
-	unsigned node = s->shape[at.guest].node[at.cell], *seats = &s->left.seats[node];
+	unsigned node = s->shape[at.guest].node[at.cell], *qemu_slots = &s->left.qemu_slots[node];
 	bool ok = false;
 
 	at.cell++;
-	at.seat = false;
-	if (*seats) {
-		*seats -= 1;
+	at.qemu_slot = false;
+	if (*qemu_slots) {
+		*qemu_slots -= 1;
 		ok = cpus(s, at);
-		*seats += 1;
+		*qemu_slots += 1;
 		return ok;
 	}
 	for (unsigned kind = 0; kind < KINDS && !ok; kind++) {
 		if (!s->left.cores[node][kind])
 			continue;
 		s->left.cores[node][kind]--;
-		*seats = threads_of[kind] * VFCTL_QEMU_GUESTS_PER_CPU - 1;
+		*qemu_slots = threads_of[kind] * VFCTL_QEMU_GUESTS_PER_CPU - 1;
 		ok = cpus(s, at);
-		*seats = 0;
+		*qemu_slots = 0;
 		s->left.cores[node][kind]++;
 	}
 	return ok;
@@ -155,7 +155,7 @@ static bool take_seat(struct solver *s, struct cpu_state at)
 
 static bool cell_done(struct solver *s, struct cpu_state at)
 {
-	if ((at.extra && pick_extra(s, at, 0, at.extra)) || (at.seat && take_seat(s, at)))
+	if ((at.extra && pick_extra(s, at, 0, at.extra)) || (at.qemu_slot && take_slot(s, at)))
 		return true;
 	at.cell++;
 	return cpus(s, at);
@@ -229,7 +229,7 @@ static bool cpus(struct solver *s, struct cpu_state at)
 {
 	if (at.cell == s->shape[at.guest].cells)
 		return !at.alone && !at.shared &&
-			!at.extra && (!at.seat || fills_host(s, at.guest)) &&
+			!at.extra && (!at.qemu_slot || fills_host(s, at.guest)) &&
 			cpus_of_guest(s, at.guest + 1);
 	for (unsigned a = 0; a <= at.alone; a++)
 		for (unsigned h = 0; h <= at.shared; h++)
@@ -243,9 +243,9 @@ static bool cpus_of_guest(struct solver *s, size_t g)
 	const struct vfctl_request *r = &s->in->requests[g];
 	struct cpu_state at = {.guest = g, .alone = r->vcpus - r->shared_vcpus,
 		.shared = r->shared_vcpus, .extra = r->iothread_cores,
-		.seat = r->emulator_cores == VFCTL_EMULATOR_AUTO};
+		.qemu_slot = r->emulator_cores == VFCTL_EMULATOR_AUTO};
 
-	at.extra += at.seat ? 0 : r->emulator_cores;
+	at.extra += at.qemu_slot ? 0 : r->emulator_cores;
 	if (g == s->in->guest_count)
 		return true;
 	if (!s->shape[g].placed)
@@ -309,15 +309,15 @@ static bool vfs(struct solver *s, size_t g, size_t want, unsigned done, unsigned
 	unsigned sum);
 
 /* Does the guest have a VF of the group already that this one shall be apart from? */
-static bool is_near(const struct solver *s, const struct vfctl_request *r, uint32_t apart,
+static bool is_near(const struct solver *s, const struct vfctl_request *r, uint32_t anti_affinity,
 	unsigned q, unsigned count)
 {
 	unsigned i = 0;
 
 	/* @taken has the VFs of this guest, those of its earlier wants first. */
-	for (size_t w = 0; apart && w < r->want_count; w++)
+	for (size_t w = 0; anti_affinity && w < r->want_count; w++)
 		for (unsigned k = 0; k < r->wants[w].count && i < count; k++, i++)
-			if (r->wants[w].apart == apart && s->taken[i] == q)
+			if (r->wants[w].anti_affinity == anti_affinity && s->taken[i] == q)
 				return true;
 	return false;
 }
@@ -341,7 +341,7 @@ static bool may_take(const struct solver *s, size_t g, size_t want, unsigned q, 
 	if (!any && ((r->max_distance && nearest > r->max_distance) ||
 			(!local && (s->only_local || w->affinity == VFCTL_AFFINITY_REQUIRED))))
 		return false;
-	return !is_near(s, r, w->apart, q, count);
+	return !is_near(s, r, w->anti_affinity, q, count);
 }
 
 static bool vfs_of_guest(struct solver *s, size_t g)
@@ -359,7 +359,10 @@ static bool vfs_of_guest(struct solver *s, size_t g)
 	return ok;
 }
 
-/* Of a single guest all ways are looked at, for the least distance; of several one will do. */
+/*
+ * For a single guest all ways are tried, to find the least distance; for several guests one is
+ * enough.
+ */
 static bool vfs(struct solver *s, size_t g, size_t want, unsigned done, unsigned count,
 	unsigned sum)
 {

@@ -98,7 +98,7 @@ static void make_wants(struct instance *in, size_t g)
 	for (size_t i = 0; i < r->want_count; i++)
 		in->wants[g][i] = (struct vfctl_vf_want){.any_pf = true, .count = 1 + R(2),
 			.fabric = R(3) ? VFCTL_FABRIC_ANY : (int)R(2), .cell = VFCTL_CELL_ANY,
-			.apart = R(2) ? 1 : 0,
+			.anti_affinity = R(2) ? 1 : 0,
 			.affinity = (enum vfctl_affinity[]){VFCTL_AFFINITY_REQUIRED,
 				VFCTL_AFFINITY_REQUIRED, VFCTL_AFFINITY_REQUIRED,
 				VFCTL_AFFINITY_PREFERRED, VFCTL_AFFINITY_ANY}[R(5)]};

@@ -53,7 +53,7 @@ static void write_body(struct buf *body, long n)
 	etcd_txn_clear(&t);
 }
 
-/* What the compares look at. */
+/* The keys that the compares read. */
 static void write_first(struct buf *body)
 {
 	struct etcd_txn t = {.prefix = "/bare/"};

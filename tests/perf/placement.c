@@ -356,7 +356,7 @@ static void hard_want(struct vfctl_vf_want *w, size_t cells, unsigned most)
 	else
 		w->any_pf = true;
 	if (w->any_pf)
-		w->apart = R(3);
+		w->anti_affinity = R(3);
 	if (cells && R(2))
 		w->cell = R(2) ? VFCTL_CELL_EACH : (int)R((uint32_t)cells);
 	if (w->cell == VFCTL_CELL_EACH)

@@ -39,7 +39,7 @@ struct guest {
 	bool vf;
 };
 
-/* What was given to a guest. */
+/* The resources of one guest. */
 struct place {
 	unsigned nodes[2], count;
 	int vf; /* node it is from; -1 none */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timeit [-n RUNS] [-i STDIN] [-b BEFORE] NAME COMMAND...: run a command RUNS times and
+ * timeit [-n RUNS] [-i STDIN] [-b BEFORE] [-x STATUS] NAME COMMAND...: run a command RUNS times and
  * print "NAME median_us min_us max_rss_kb". BEFORE is a shell command run, untimed, before
- * each. A command that fails ends it.
+ * each. The first run that exits with neither 0 nor STATUS ends it with 1.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void child(char **argv, const char *input)
 }
 
 /* Wall time of one run in us; negative when it failed. */
-static double run(char **argv, const char *input, long *rss)
+static double run(char **argv, const char *input, int fine, long *rss)
 {
 	struct rusage usage;
 	double start = now_us();
@@ -50,7 +50,8 @@ static double run(char **argv, const char *input, long *rss)
 
 	if (pid == 0)
 		child(argv, input);
-	if (wait4(pid, &status, 0, &usage) < 0 || !WIFEXITED(status) || WEXITSTATUS(status))
+	if (wait4(pid, &status, 0, &usage) < 0 || !WIFEXITED(status) ||
+		(WEXITSTATUS(status) && WEXITSTATUS(status) != fine))
 		return -1;
 	if (usage.ru_maxrss > *rss)
 		*rss = usage.ru_maxrss;
@@ -60,17 +61,19 @@ static double run(char **argv, const char *input, long *rss)
 int main(int argc, char **argv)
 {
 	const char *input = "/dev/null", *before = NULL;
-	int runs = 20, opt;
+	int runs = 20, fine = 0, opt;
 	double *times;
 	long rss = 0;
 
-	while ((opt = getopt(argc, argv, "+n:i:b:")) != -1) {
+	while ((opt = getopt(argc, argv, "+n:i:b:x:")) != -1) {
 		if (opt == 'n')
 			runs = atoi(optarg);
 		else if (opt == 'i')
 			input = optarg;
 		else if (opt == 'b')
 			before = optarg;
+		else if (opt == 'x')
+			fine = atoi(optarg);
 		else
 			return 2;
 	}
@@ -80,7 +83,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < runs; i++) {
 		if (before && system(before) != 0)
 			return 1;
-		times[i] = run(argv + optind + 1, input, &rss);
+		times[i] = run(argv + optind + 1, input, fine, &rss);
 		if (times[i] < 0) {
 			fprintf(stderr, "timeit: %s failed\n", argv[optind + 1]);
 			return 1;

@@ -106,10 +106,10 @@ static bool take_type(const struct json *type, const struct doc_node *node)
 	return false;
 }
 
-static bool take_enum(const struct json *words, const struct doc_node *node)
+static bool take_enum(const struct json *message, const struct doc_node *node)
 {
-	for (size_t i = 0; i < json_count(words); i++)
-		if (is_type(node, "string") && str_eq(json_text(json_item(words, i)), node->text))
+	for (size_t i = 0; i < json_count(message); i++)
+		if (is_type(node, "string") && str_eq(json_text(json_item(message, i)), node->text))
 			return true;
 	return false;
 }

@@ -14,7 +14,10 @@ enum schema_kind { SCHEMA_GUEST, SCHEMA_HOST, SCHEMA_BENCH };
  */
 bool schema_takes(enum schema_kind kind, const char *text, size_t len, char why[256]);
 
-/* What the parser @accepted the schema takes too; anything else is printed and aborts. */
+/*
+ * Every text that the parser @accepted must be valid by the schema, else it is printed and the
+ * program aborts.
+ */
 void schema_holds(enum schema_kind kind, const char *text, size_t len, bool accepted);
 
 #endif

@@ -35,7 +35,7 @@ nobody() {
 	place=$(mktemp -d /tmp/sim-nobody-XXXXXX) && chmod 755 "$place" &&
 		install -m 755 "$tests/vfctl-sim" "$tests/vfctl-bench-sim" "$place" || return
 	"${first[@]}" setpriv --reuid=65534 --regid=65534 --clear-groups \
-		env SIM_ROOT="$SIM_ROOT" ASAN_OPTIONS="${ASAN_OPTIONS-}" \
+		env SIM_ROOT="$SIM_ROOT" COLUMNS="${COLUMNS-}" ASAN_OPTIONS="${ASAN_OPTIONS-}" \
 		"$place/vfctl-sim" --state "$state" "$@"
 	status=$?
 	rm -rf "$place"
@@ -291,4 +291,4 @@ catches_term() {
 
 # A sanitizer's finding must not look like an ordinary failure.
 export ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 LC_ALL=C TZ=UTC
-unset COLUMNS
+export COLUMNS=80

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a port's configuration space, and the kernel's command line, say of ACS. */
+/* ACS, from a port's configuration space and from the kernel's command line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static void a_port_has_it_on_or_off(void **state)
 	for (unsigned bit = 1; bit < 0x20; bit <<= 1)
 		assert_int_equal(port(4, 0x1f, 0x1d & ~bit), bit == 2 ? VFCTL_ACS_ON
 								       : VFCTL_ACS_OFF);
-	/* What it cannot control is as if on. */
+	/* A function that it cannot control counts as on. */
 	assert_int_equal(port(4, 0x05, 0x05), VFCTL_ACS_ON);
 	assert_int_equal(port(4, 0x05, 0x01), VFCTL_ACS_OFF);
 }

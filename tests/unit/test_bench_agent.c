@@ -46,7 +46,7 @@ static int answer(struct vfctl_ctx *c, struct vfctl_hypervisor *self, const char
 	snprintf(last, sizeof(last), "%s", command);
 	if (!is_state && *killed)
 		text = KILLER;
-	/* What was killed has ended at the next look. */
+	/* A program that was killed has ended at the next poll. */
 	if (is_state && *killed)
 		text = "{\"return\":{\"exited\":true,\"signal\":15}}";
 	if (!text)
@@ -100,27 +100,27 @@ static void a_signal_is_told_as_a_shell_does(void **unused)
 	assert_int_equal(o.out.len, 0);
 }
 
-static void expect(int error, const char *words, const char *to_start, const char *to_state)
+static void expect(int error, const char *message, const char *to_start, const char *to_state)
 {
 	struct place p = place_with(to_start, to_state, 0);
 	_cleanup_(place_output_clear) struct place_output o = {0};
 
 	assert_int_equal(place_run(&p, argv, NULL, 300, &o), error);
-	if (!strstr(vfctl_ctx_error(ctx), words))
+	if (!strstr(vfctl_ctx_error(ctx), message))
 		fail_msg("%s", vfctl_ctx_error(ctx));
 }
 
-static void what_goes_wrong_has_words(void **unused)
+static void what_goes_wrong_has_text(void **unused)
 {
 	expect(-EOPNOTSUPP, "not connected", NULL, MORE);
 	expect(-EOPNOTSUPP, "not connected", STARTED, NULL);
-	expect(-EBADMSG, "named no process", "{\"return\":{}}", MORE);
-	expect(-EBADMSG, "named no process", "{\"return\":{\"pid\":-1}}", MORE);
+	expect(-EBADMSG, "returned no process ID", "{\"return\":{}}", MORE);
+	expect(-EBADMSG, "returned no process ID", "{\"return\":{\"pid\":-1}}", MORE);
 	expect(-EBADMSG, "whether process 77 ended", STARTED, "{\"error\":{}}");
 	expect(-EBADMSG, "whether process 77 ended", STARTED, "[]");
 	expect(-EBADMSG, "guest agent's answer", STARTED, "{\"return");
 	expect(-ETIMEDOUT, "did not end within", STARTED, MORE);
-	expect(-EFBIG, "this one printed more", STARTED,
+	expect(-EFBIG, "this program printed more", STARTED,
 		"{\"return\":{\"exited\":true,\"exitcode\":0,\"out-data\":\"dG9v\",\"out-truncated\":true}}");
 	/* As timeout(1) says that there is no such program. */
 	expect(-ENOENT, "sockperf cannot be run on guest web", STARTED,
@@ -178,7 +178,7 @@ static void a_job_that_goes_on_is_ended(void **unused)
 	assert_int_equal(place_job_wait(job, 200, NULL, &status), -ETIMEDOUT);
 	place_job_stop(job);
 	assert_non_null(strstr(killed, "[\"-TERM\",\"77\"]"));
-	/* What was asked last is how kill itself ended, for the agent to forget it. */
+	/* The last request is the exit status of kill itself, so that the agent forgets it. */
 	assert_non_null(strstr(last, "\"guest-exec-status\",\"arguments\":{\"pid\":88}"));
 }
 
@@ -201,7 +201,7 @@ static void output_without_room_is_an_error(void **unused)
 	place_job_stop(job);
 }
 
-/* What stands in its place and is no plain file is neither written to nor removed. */
+/* If another kind of file has that name, it is neither written nor removed. */
 static void output_is_a_plain_file(void **unused)
 {
 	struct place p = place_with(STARTED, "{\"return\":{\"exited\":true,\"exitcode\":0,"
@@ -268,7 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(output_is_read_when_it_has_ended),
 		cmocka_unit_test(a_signal_is_told_as_a_shell_does),
-		cmocka_unit_test(what_goes_wrong_has_words),
+		cmocka_unit_test(what_goes_wrong_has_text),
 		cmocka_unit_test(a_job_writes_its_files_and_runs_on_its_cpus),
 		cmocka_unit_test(a_job_that_goes_on_is_ended),
 		cmocka_unit_test(output_without_room_is_an_error),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "bench/plan_draft.h"
+#include "bench/measure.h"
 #include "bench/run.h"
+#include "bench/stats.h"
 #include "remote/settings.h"
 #include "remote/tunnel.h"
 
@@ -58,8 +61,8 @@ static void every_key_is_read(void **state)
 {
 	_cleanup_(bench_plan_freep) struct bench_plan *p = parse(
 		"name: all of it\ntrials: 3\nwarmup: 0\nseed: 9\ntimeout: 2m\nalpha: 0.01\nnoise: 2%\n"
-		"baseline: fast\nendpoints:\n"
-		"  vm: {guest: web, rdma: mlx5_0, gid-index: 3, cpus: 0-3}\n"
+		"baseline: [wg, fast]\nendpoints:\n"
+		"  vm: {guest: web, rdma: mlx5_0, gid-index: 3, ib-port: 2, cpus: 0-3}\n"
 		"  peer: {ssh: 'ssh://root@node2:2222', ssh_config: /etc/ssh/bench, address: fd00::2, "
 		"device: ib0}\n"
 		"configurations:\n"
@@ -67,7 +70,7 @@ static void every_key_is_read(void **state)
 		"ipoib-mode: connected, governor: performance, mtu: 65520}}\n"
 		"  wg: {client: vm, server: peer, wireguard: {mtu: 1280}}\n"
 		"tests:\n"
-		"  - {name: lat, tool: ib_send_lat, size: [2, 4KiB], iterations: 1000, events: on, "
+		"  - {name: lat, tool: ib_send_lat, size: [2, 4KiB], iterations: [1000, 100], events: on, "
 		"inline: 0, options: ['--use-srq'], port: 2000}\n"
 		"  - {name: bw, tool: ib_write_bw, all-sizes: on, threads: [1, 4], "
 		"direction: [forward, both]}\n"
@@ -77,12 +80,16 @@ static void every_key_is_read(void **state)
 
 	assert_true(p->noise == 0.02 && p->alpha == 0.01);
 	assert_int_equal(p->timeout_s, 120);
+	assert_string_equal(p->baselines[0], "wg");
+	assert_true(bench_plan_is_baseline(p, "fast", 2) && !bench_plan_is_baseline(p, "fast", 1));
 	assert_int_equal(p->endpoints[1].where, ENDPOINT_SSH);
 	assert_string_equal(p->endpoints[1].ssh_config, "/etc/ssh/bench");
 	assert_int_equal(p->configurations[0].of_server.count, 5);
 	assert_string_equal(p->configurations[0].of_server.v[1].value, "off");
 	assert_int_equal(p->configurations[1].wireguard_mtu, 1280);
 	assert_true(p->tests[0].sizes.v[1] == 4096);
+	assert_true(p->tests[0].iterations.count == 2 && p->tests[0].iterations.v[1] == 100);
+	assert_int_equal(p->endpoints[0].ib_port, 2);
 	assert_true(p->tests[0].events && p->tests[0].inline_bytes == 0);
 	assert_true(p->tests[2].higher_is_better);
 	assert_string_equal(p->tests[1].directions[1], "both");
@@ -91,17 +98,17 @@ static void every_key_is_read(void **state)
 static void what_cannot_be_is_refused_with_its_place(void **state)
 {
 	static const struct {
-		const char *text, *words;
+		const char *text, *message;
 	} rows[] = {
 		{"trials: 3\n", "endpoints: the key is missing"},
-		{"endpoints: {}\n", "one at least"},
+		{"endpoints: {}\n", "at least one"},
 		{"endpoints: {'a b': {}}\n", "cannot be a name"},
 		{"endpoints: {a: {netns: x, ssh: y}}\n", "is in one place"},
-		{"endpoints: {a: {netns: '-x'}}\n", "is no name of a place"},
-		{"endpoints: {a: {device: 'a;b'}}\n", "is no name of a place"},
-		{"endpoints: {a: {ssh: 'ssh://-oProxyCommand=x'}}\n", "is no name of a place"},
+		{"endpoints: {a: {netns: '-x'}}\n", "is not the name of an endpoint"},
+		{"endpoints: {a: {device: 'a;b'}}\n", "is not the name of an endpoint"},
+		{"endpoints: {a: {ssh: 'ssh://-oProxyCommand=x'}}\n", "is not the name of an endpoint"},
 		{"endpoints: {a: {cpus: none}}\n", "list of CPUs"},
-		{ENDS "configurations: {now: {client: c}}\n" TEST, "there is no endpoint 'c'"},
+		{ENDS "configurations: {now: {client: c}}\n" TEST, "endpoint 'c' is not in this plan"},
 		{"endpoints: {a: {}, b: {}, c: {}}\nconfigurations: {now: {client: a}}\n" TEST,
 			"server: the key is missing"},
 		{"endpoints: {a: {}, b: {address: x}}\nconfigurations: {n: {settings: {mtu: 1500}}}\n" TEST,
@@ -110,20 +117,26 @@ static void what_cannot_be_is_refused_with_its_place(void **state)
 			"for both ends"},
 		{ENDS "configurations: {n: {settings: {mtu: 1}}}\n" TEST, "68 to 65520"},
 		{ENDS "configurations: {n: {settings: {rx-usec: 1}}}\n" TEST, "rx-usecs"},
-		{"baseline: x\n" PLAN, "there is no configuration 'x'"},
+		{"baseline: x\n" PLAN, "configuration 'x' is not in this plan"},
+		{"baseline: [now, x]\n" PLAN, "configuration 'x' is not in this plan"},
+		{"baseline: [now, now]\n" PLAN, "now occurs twice"},
+		{"baseline: []\n" PLAN, "is empty"},
 		{"alpha: 80%\n" PLAN, "0 to 50%"},
 		{"noise: nan\n" PLAN, "0 to 50%"},
 		{ENDS "configurations: {n: {}}\ntests: []\n", "is empty"},
-		{ENDS "configurations: {n: {}}\ntests: [{size: 1}]\n", "name what measures"},
+		{ENDS "configurations: {n: {}}\ntests: [{size: 1}]\n", "name the tool"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: ping}]\n", "ib_write_lat"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: command}]\n", "command: the key is missing"},
-		{ENDS "configurations: {n: {}}\ntests: [{tool: command, command: [x]}]\n", "one of them"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: command, command: [x]}]\n", "either regex or json-path"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, regex: x}]\n", "tool: command"},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, launcher: [mpirun]}]\n", "launcher: "},
+		{ENDS "configurations: {n: {}}\ntests: [{tool: command, command: [x], regex: x, server-command: "
+			"[y]}]\n", "port: the key is missing"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, size: [1, 1]}]\n", "twice"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, size: -1}]\n", "must be 1 to"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, size: 64KB}]\n", "4KiB"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3}, {tool: iperf3}]\n",
-			"another name"},
+			"rename one"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: ib_send_lat, iterations: 1, duration: 1s}]\n",
 			"not both"},
 	};
@@ -133,7 +146,7 @@ static void what_cannot_be_is_refused_with_its_place(void **state)
 
 		if (try(rows[i].text, &plan) == 0)
 			fail_msg("taken: %s", rows[i].text);
-		if (!strstr(vfctl_ctx_error(ctx), rows[i].words) ||
+		if (!strstr(vfctl_ctx_error(ctx), rows[i].message) ||
 			strncmp(vfctl_ctx_error(ctx), "p.yaml:", 7) != 0)
 			fail_msg("%s: %s", rows[i].text, vfctl_ctx_error(ctx));
 	}
@@ -147,11 +160,12 @@ static int open_text(const char *text, uint64_t seed, struct bench **ret)
 static void a_tool_is_asked_only_for_what_it_can(void **state)
 {
 	static const struct {
-		const char *tests, *words;
+		const char *tests, *message;
 	} rows[] = {
 		{"[{tool: sockperf, threads: 2}]", "does not take threads"},
 		{"[{tool: sockperf, iterations: 2}]", "does not take iterations"},
-		{"[{tool: iperf, direction: both}]", "cannot measure the direction"},
+		{"[{tool: qperf, direction: both}]", "cannot measure the direction"},
+		{"[{tool: osu_bw, threads: 4}]", "does not take threads"},
 		{"[{tool: ib_send_lat}]", "has no RDMA device"},
 		{"[{tool: ib_atomic_lat, size: 8}]", "does not take size"},
 	};
@@ -162,31 +176,69 @@ static void a_tool_is_asked_only_for_what_it_can(void **state)
 		struct bench *b = NULL;
 
 		assert_int_equal(open_text(text, 1, &b), -EINVAL);
-		if (!strstr(vfctl_ctx_error(ctx), rows[i].words))
+		if (!strstr(vfctl_ctx_error(ctx), rows[i].message))
 			fail_msg("%s: %s", rows[i].tests, vfctl_ctx_error(ctx));
 	}
 }
 
-/* Those that are shipped are read, and ask no tool for what it cannot do. */
+static int by_ending(const struct dirent *entry)
+{
+	return strstr(entry->d_name, ".yaml") != NULL;
+}
+
+static char *read_plan(const char *name)
+{
+	_free_ char *path = str_format(VFCTL_SOURCE_DIR "/docs/bench/%s", name);
+	FILE *file = fopen(path, "r");
+	char text[8192];
+	size_t len;
+
+	assert_non_null(file);
+	len = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[len] = '\0';
+	return strdup(text);
+}
+
+/* The shipped plans are valid, request nothing that a tool does not support, and reach a verdict. */
 static void every_plan_of_the_documents_can_be_run(void **state)
 {
-	static const char *const names[] = {"latency-moderation", "verbs-latency", "mpi",
-		"throughput-threads", "wireguard", "acceptance", "own-application"};
+	struct dirent **names;
+	int count = scandir(VFCTL_SOURCE_DIR "/docs/bench", &names, by_ending, alphasort);
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_free_ char *path = str_format(VFCTL_SOURCE_DIR "/docs/bench/%s.yaml", names[i]);
-		FILE *file = fopen(path, "r");
+	(void)state;
+	assert_true(count >= 9);
+	for (int i = 0; i < count; i++) {
 		_cleanup_(bench_freep) struct bench *b = NULL;
-		char text[8192];
-		size_t len;
+		_free_ char *text = read_plan(names[i]->d_name);
 
-		assert_non_null(file);
-		len = fread(text, 1, sizeof(text) - 1, file);
-		fclose(file);
-		text[len] = '\0';
 		if (open_text(text, 1, &b) < 0)
-			fail_msg("%s: %s", names[i], vfctl_ctx_error(ctx));
+			fail_msg("%s: %s", names[i]->d_name, vfctl_ctx_error(ctx));
 		assert_true(b->turn_count > 0);
+		assert_true(b->plan->trials >= trials_needed(true, b->plan->alpha));
+		free(names[i]);
+	}
+	free(names);
+}
+
+/* A smoke run has one trial of everything, within five minutes besides the user's own commands. */
+static void a_quick_run_takes_minutes(void **state)
+{
+	static const struct vfctl_bench_plan_options quick = {.quick = true};
+	static const char *const names[] = {"acceptance.yaml", "ipoib-modes.yaml", "latency-moderation.yaml",
+		"mpi.yaml", "throughput-threads.yaml", "verbs-latency.yaml", "wireguard.yaml"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_(vfctl_bench_closep) struct vfctl_bench *b = NULL, *whole = NULL;
+		_free_ char *text = read_plan(names[i]);
+
+		assert_int_equal(vfctl_bench_open(ctx, names[i], text, strlen(text), &quick, &b), 0);
+		assert_int_equal(vfctl_bench_open(ctx, names[i], text, strlen(text), NULL, &whole), 0);
+		if (vfctl_bench_seconds(b) > 300)
+			fail_msg("%s: %u s", names[i], vfctl_bench_seconds(b));
+		assert_true(vfctl_bench_turn_count(b) * 6 < vfctl_bench_turn_count(whole));
+		assert_true(vfctl_bench_seconds(b) * 6 < vfctl_bench_seconds(whole));
 	}
 }
 
@@ -235,6 +287,50 @@ static void the_seed_is_the_order(void **state)
 	assert_false(same_order(a, other));
 }
 
+/* ---- versions of OSU ---- */
+
+static void osu_programs_get_what_their_version_has(void **state)
+{
+	static const struct {
+		const char *usage;
+		unsigned options;
+		const char *line;
+	} rows[] = {
+		{"Usage: osu_latency [options]\n  -x ITER       warmup\n  -i ITER       number of iterations\n",
+			OSU_KNOWN, "mpirun -np 2 --host localhost,h osu_latency"},
+		{"options:\n  -m SIZE  set maximum\n  -i ITER  set iterations\n  -f       print full\n",
+			OSU_KNOWN | OSU_SIZE | OSU_FULL, "mpirun -np 2 --host localhost,h osu_latency -f -m 64"},
+		{"Options:\n  -m, --message-size        [MIN:]MAX - set the minimum\n  -i, --iterations  ITER\n"
+		 "  -z, --tail-lat            Print tail latencies.\n",
+			OSU_KNOWN | OSU_SIZE | OSU_RANGE | OSU_TAIL,
+			"mpirun -np 2 --host localhost,h osu_latency -z -m 64:64"},
+		{"  -m [MIN:]MAX  set\n  -i ITER\n  -z, --tail-lat  Print\n  -z<1-99,1-99,1-99..> Comma\n",
+			OSU_KNOWN | OSU_SIZE | OSU_RANGE | OSU_TAIL | OSU_TAIL_LIST,
+			"mpirun -np 2 --host localhost,h osu_latency -z50,90,95,99 -m 64:64"},
+		{"error while loading shared libraries: libmpi.so.40\n", 0,
+			"mpirun -np 2 --host localhost,h osu_latency -m 64:64"},
+	};
+	const struct endpoint end = {.name = (char *)"s"};
+	struct bench_plan_test test = {.tool = (char *)"osu_latency"};
+	char version[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(argv_clear) struct argv argv = {0};
+		_free_ char *line = NULL;
+
+		assert_int_equal(osu_options(rows[i].usage), rows[i].options);
+		osu_client(&argv, &(struct tool_run){.test = &test, .client = &end, .server = &end,
+			.address = "h", .size = 64, .threads = 1, .osu = rows[i].options});
+		line = argv_text(argv.v);
+		assert_string_equal(line, rows[i].line);
+	}
+	osu_version("\n# OSU MPI-CUDA Latency Test v7.4\n# Size", version, sizeof(version));
+	assert_string_equal(version, "7.4");
+	osu_version("osu_latency: invalid option -- 'v' v9", version, sizeof(version));
+	assert_string_equal(version, "");
+}
+
 /* ---- command lines ---- */
 
 static void command_lines_are_as_the_tools_want_them(void **state)
@@ -253,6 +349,12 @@ static void command_lines_are_as_the_tools_want_them(void **state)
 			"iperf -c 10.9.0.2 -p 5001 -y C -t 10 -u -R", "iperf -s -p 5001 -u"},
 		{"{tool: osu_latency, size: 64, iterations: 9}",
 			"mpirun -np 2 --host localhost,10.9.0.2 osu_latency -m 64:64 -i 9", NULL},
+		{"{tool: osu_alltoall, threads: 5, launcher: [mpirun, -x, UCX_TLS=rc], options: [-z]}",
+			"mpirun -x UCX_TLS=rc -np 5 --host localhost:3,10.9.0.2:2 osu_alltoall -f -z", NULL},
+		{"{tool: iperf, direction: both, threads: 2}",
+			"iperf -c 10.9.0.2 -p 5001 -y C -t 10 -P 2 --full-duplex", "iperf -s -p 5001"},
+		{"{tool: command, command: [app, '{address}'], server-command: [srv, -l, '{port}'], "
+		 "regex: x, port: 9}", "app 10.9.0.2", "srv -l 9"},
 		{"{tool: qperf, mode: tcp_bw}", "qperf 10.9.0.2 -lp 19765 -uu -t 2 tcp_bw",
 			"qperf -lp 19765"},
 		{"{tool: command, command: [app, '--to={address}:{port}', '{size}', 'it''s'], size: 64, "
@@ -370,6 +472,8 @@ int main(void)
 		cmocka_unit_test(a_plan_of_options_reads_back_from_its_text),
 		cmocka_unit_test(a_tool_is_asked_only_for_what_it_can),
 		cmocka_unit_test(every_plan_of_the_documents_can_be_run),
+		cmocka_unit_test(a_quick_run_takes_minutes),
+		cmocka_unit_test(osu_programs_get_what_their_version_has),
 		cmocka_unit_test(every_round_has_everything_once),
 		cmocka_unit_test(the_seed_is_the_order),
 		cmocka_unit_test(command_lines_are_as_the_tools_want_them),

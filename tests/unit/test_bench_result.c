@@ -234,8 +234,8 @@ static void turns_make_pairs(void **state)
 		add(2 * i + 2, i + 1, "b", 103 + 20 * i + 0.01 * i);
 	}
 	r = report(NULL);
-	assert_true(r->cells[0].columns[1].difference.paired);
-	assert_int_equal(r->cells[0].columns[1].difference.verdict, VFCTL_BENCH_WORSE);
+	assert_true(r->cells[0].columns[1].differences[0].paired);
+	assert_int_equal(r->cells[0].columns[1].differences[0].verdict, VFCTL_BENCH_WORSE);
 	vfctl_bench_report_free(r);
 	describe("");
 	for (unsigned i = 0; i < 10; i++) {
@@ -243,8 +243,8 @@ static void turns_make_pairs(void **state)
 		add(i + 11, i + 1, "b", 103 + 20 * i + 0.01 * i);
 	}
 	r = report(NULL);
-	assert_false(r->cells[0].columns[1].difference.paired);
-	assert_int_equal(r->cells[0].columns[1].difference.verdict, VFCTL_BENCH_NO_DIFFERENCE);
+	assert_false(r->cells[0].columns[1].differences[0].paired);
+	assert_int_equal(r->cells[0].columns[1].differences[0].verdict, VFCTL_BENCH_NO_DIFFERENCE);
 	vfctl_bench_report_free(r);
 }
 
@@ -260,12 +260,12 @@ static void noise_is_no_difference(void **state)
 		add(2 * i + 2, i + 1, "b", 100.5 + 0.011 * i);
 	}
 	r = report(NULL);
-	assert_true(r->cells[0].columns[1].difference.p_adjusted < 0.05);
-	assert_int_equal(r->cells[0].columns[1].difference.verdict, VFCTL_BENCH_NO_DIFFERENCE);
-	assert_int_equal(r->cells[0].columns[1].difference.trials_needed, 0);
+	assert_true(r->cells[0].columns[1].differences[0].p_adjusted < 0.05);
+	assert_int_equal(r->cells[0].columns[1].differences[0].verdict, VFCTL_BENCH_NO_DIFFERENCE);
+	assert_int_equal(r->cells[0].columns[1].differences[0].trials_needed, 0);
 	vfctl_bench_report_free(r);
 	r = report(&fine);
-	assert_int_equal(r->cells[0].columns[1].difference.verdict, VFCTL_BENCH_WORSE);
+	assert_int_equal(r->cells[0].columns[1].differences[0].verdict, VFCTL_BENCH_WORSE);
 	vfctl_bench_report_free(r);
 }
 
@@ -279,8 +279,8 @@ static void too_few_is_said(void **state)
 		add(2 * i + 2, i + 1, "b", 200 + 2 * i);
 	}
 	r = report(NULL);
-	assert_int_equal(r->cells[0].columns[1].difference.verdict, VFCTL_BENCH_NO_DIFFERENCE);
-	assert_int_equal(r->cells[0].columns[1].difference.trials_needed, 6);
+	assert_int_equal(r->cells[0].columns[1].differences[0].verdict, VFCTL_BENCH_NO_DIFFERENCE);
+	assert_int_equal(r->cells[0].columns[1].differences[0].trials_needed, 6);
 	assert_non_null(strstr(r->advice[0], "Too few trials"));
 	vfctl_bench_report_free(r);
 }
@@ -305,7 +305,7 @@ static void only_whole_pairs_count(void **state)
 	assert_int_equal(r->cells[0].columns[0].failed, 1);
 	assert_string_equal(r->cells[0].columns[0].error, "no server");
 	assert_int_equal(r->cells[0].columns[0].goal.trials, 2);
-	assert_int_equal(r->cells[0].columns[1].difference.pairs, 2);
+	assert_int_equal(r->cells[0].columns[1].differences[0].pairs, 2);
 	vfctl_bench_report_free(r);
 }
 
@@ -337,9 +337,168 @@ static void degenerate_sets_have_an_answer(void **state)
 	assert_int_equal(compare_paired(ctx, same, same, 0, 0.95, &d), -EDOM);
 	assert_int_equal(sample_summary(bad, 2, &s), -EDOM);
 	assert_int_equal(sample_summary(bad, 0, &s), -EDOM);
-	assert_int_equal(trials_needed(true, 0.05, 1), 6);
-	assert_int_equal(trials_needed(false, 0.05, 1), 4);
-	assert_int_equal(trials_needed(true, 0.05, 24), 10);
+	assert_int_equal(trials_needed(true, 0.05), 6);
+	assert_int_equal(trials_needed(false, 0.05), 4);
+}
+
+/* R: power.t.test(n = 15, sd = 1, type = "paired", power = 0.8) has delta = 0.778; with n = 6, 1.43. */
+static void what_the_trials_can_show(void **state)
+{
+	/* Their standard deviation is 0.01. */
+	static const double ratios[] = {0.01, 0.02, 0.03}, equal[] = {1, 1, 1};
+
+	(void)state;
+	assert_true(fabs(log1p(detectable(ratios, 3, 15, 0.05)) - 0.007783) < 2e-5);
+	assert_true(fabs(log1p(detectable(ratios, 3, 6, 0.05)) - 0.0143) < 2e-4);
+	assert_true(detectable(ratios, 3, 15, 0.05 / 27) > 1.4 * detectable(ratios, 3, 15, 0.05));
+	assert_true(detectable(equal, 3, 15, 0.05) == 0);
+	assert_true(isnan(detectable(ratios, 2, 15, 0.05)));
+	/* power.t.test(n = 20, sd = 1, power = 0.8) has delta = 0.909. */
+	assert_true(fabs(detectable_d(false, 20, 20, 0.05) - 0.909) < 1e-3);
+	assert_true(fabs(detectable_d(true, 15, 15, 0.05) - 0.778) < 1e-3);
+	assert_true(isnan(detectable_d(false, 1, 20, 0.05)));
+}
+
+/* ---- several baselines ---- */
+
+#define KINDS 3  /* a, b and c; a and b are baselines */
+#define ROUNDS 7
+#define PAIRS 6	 /* b - a, c - a and c - b, in two tests */
+
+static void describe_baselines(const char *baselines)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "{\"schema\":1,\"name\":\"made\",\"seed\":1,\"runs\":0,%s\"configurations\":"
+		"[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}],\"tests\":[{\"name\":\"t\",\"goal\":"
+		"\"p50\",\"better\":\"lower\"},{\"name\":\"u\",\"goal\":\"p50\",\"better\":\"lower\"}]}", baselines);
+	drop(BENCH_TRIALS);
+	put_text(BENCH_DESCRIPTION, text, "we");
+}
+
+/* Values in both tests; c differs clearly in the first one. */
+static void add_rounds(double values[2][KINDS][ROUNDS])
+{
+	static char *names[] = {"a", "b", "c"};
+	unsigned seed = 5, run = 0;
+
+	for (unsigned i = 0; i < ROUNDS; i++)
+		for (size_t k = 0; k < KINDS; k++)
+			for (size_t t = 0; t < 2; t++) {
+				struct bench_metric metric = {.name = "p50", .unit = "us"};
+				struct bench_trial trial = {.run = ++run, .trial = i + 1,
+					.configuration = names[k], .test = t ? (char *)"u" : (char *)"t",
+					.metrics = &metric, .metric_count = 1};
+
+				seed = seed * 1103515245 + 12345;
+				values[t][k][i] = metric.value = 100 + (double)(seed >> 16 & 255) / 64 +
+					(k == 2 && !t ? 9 : 0) + (k == 1 ? 1.5 : 0);
+				assert_int_equal(bench_trial_append(ctx, dir, &trial), 0);
+			}
+}
+
+static double t_with_signs(const double *a, const double *b, unsigned signs)
+{
+	double mean = 0, squares = 0;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		double d = (signs >> i & 1 ? -1 : 1) * (b[i] - a[i]);
+
+		mean += d / ROUNDS;
+		squares += d * d;
+	}
+	return fabs(mean) / sqrt((squares - ROUNDS * mean * mean) / (ROUNDS - 1) / ROUNDS);
+}
+
+/* All signs of all trials: the share whose maximum over the comparisons with smaller t reaches this t. */
+static void brute_force(double values[2][KINDS][ROUNDS], double p[PAIRS])
+{
+	static const size_t pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+	double observed[PAIRS], found[PAIRS];
+
+	memset(p, 0, PAIRS * sizeof(*p));
+	for (unsigned signs = 0; signs < 1u << ROUNDS; signs++) {
+		for (size_t i = 0; i < PAIRS; i++) {
+			found[i] = t_with_signs(values[i / 3][pairs[i % 3][0]], values[i / 3][pairs[i % 3][1]],
+				signs);
+			observed[i] = signs ? observed[i] : found[i];
+		}
+		for (size_t i = 0; i < PAIRS; i++) {
+			double most = 0;
+
+			for (size_t k = 0; k < PAIRS; k++)
+				most = observed[k] <= observed[i] ? fmax(most, found[k]) : most;
+			p[i] += most >= observed[i] * (1 - 1e-9) ? 1.0 / (1u << ROUNDS) : 0;
+		}
+	}
+	for (size_t i = 0; i < PAIRS; i++) /* a smaller t never has a smaller p */
+		for (size_t k = 0; k < PAIRS; k++)
+			p[i] = observed[k] > observed[i] ? fmax(p[i], p[k]) : p[i];
+}
+
+static void check_baselines(const struct vfctl_bench_report *r, const double p[PAIRS])
+{
+	assert_int_equal(r->baseline_count, 2);
+	assert_int_equal(r->comparisons, PAIRS);
+	for (size_t t = 0; t < 2; t++) {
+		const struct vfctl_bench_column *c = r->cells[t].columns;
+		const struct vfctl_bench_difference *all[] = {&c[1].differences[0], &c[2].differences[0],
+			&c[2].differences[1]};
+
+		for (size_t i = 0; i < 3; i++)
+			assert_true(fabs(all[i]->p_adjusted - fmax(all[i]->p, p[3 * t + i])) < 1e-9);
+		/* The second table repeats a against b with the other sign. */
+		assert_true(c[0].differences[1].shift == -c[1].differences[0].shift);
+		assert_true(c[0].differences[1].p_adjusted == c[1].differences[0].p_adjusted);
+		assert_int_equal(c[0].differences[0].verdict, VFCTL_BENCH_NOT_COMPARED);
+		assert_int_equal(c[1].differences[1].verdict, VFCTL_BENCH_NOT_COMPARED);
+	}
+	assert_int_equal(r->cells[0].columns[2].differences[1].verdict, VFCTL_BENCH_WORSE);
+}
+
+static void each_is_compared_with_each_baseline(void **state)
+{
+	struct vfctl_bench_options options = {.alpha = NAN, .noise = NAN, .baseline = "a, b"};
+	_cleanup_(vfctl_bench_report_freep) struct vfctl_bench_report *r = NULL, *named = NULL;
+	double values[2][KINDS][ROUNDS], p[PAIRS];
+
+	(void)state;
+	describe_baselines("\"baseline\":\"a\",\"baselines\":[\"a\",\"b\"],");
+	add_rounds(values);
+	brute_force(values, p);
+	r = report(NULL);
+	check_baselines(r, p);
+	describe_baselines("");
+	add_rounds(values);
+	named = report(&options);
+	check_baselines(named, p);
+	options.baseline = "a,nobody";
+	assert_int_equal(vfctl_bench_report_read(ctx, dir, &options, &named), -ENOENT);
+	describe_baselines("\"baselines\":[\"a\",\"z\"],");
+	assert_int_equal(vfctl_bench_report_read(ctx, dir, NULL, &named), -EBADMSG);
+	describe_baselines("\"baselines\":[],");
+	assert_int_equal(vfctl_bench_report_read(ctx, dir, NULL, &named), -EBADMSG);
+}
+
+/* 27 cells, 6 trials in turns: 12 % more in 9 of them, nothing in the others. */
+static void six_trials_reach_a_verdict_for_27_cells(void **state)
+{
+	double first[27][6], second[27][6], p[27];
+	unsigned trials[6] = {1, 2, 3, 4, 5, 6}, seed = 7;
+	struct joint joints[27];
+
+	for (size_t i = 0; i < 27; i++) {
+		for (size_t k = 0; k < 6; k++) {
+			seed = seed * 1103515245 + 12345;
+			first[i][k] = 100 + (double)(seed >> 16 & 255) / 256;
+			seed = seed * 1103515245 + 12345;
+			second[i][k] = (i < 9 ? 112 : 100) + (double)(seed >> 16 & 255) / 256;
+		}
+		joints[i] = (struct joint){first[i], second[i], trials, 6, 6, true};
+	}
+	assert_int_equal(joint_p(ctx, joints, 27, 0.05, 1, p), 0);
+	for (size_t i = 0; i < 27; i++)
+		assert_true(i < 9 ? p[i] < 0.05 : p[i] > 0.05);
 }
 
 static void many_are_sorted(void **state)
@@ -394,6 +553,9 @@ int main(void)
 		cmocka_unit_test(only_whole_pairs_count),
 		cmocka_unit_test(the_same_seed_gives_the_same_interval),
 		cmocka_unit_test(degenerate_sets_have_an_answer),
+		cmocka_unit_test(what_the_trials_can_show),
+		cmocka_unit_test(six_trials_reach_a_verdict_for_27_cells),
+		cmocka_unit_test(each_is_compared_with_each_baseline),
 		cmocka_unit_test(many_are_sorted),
 		cmocka_unit_test(bad_descriptions_are_refused),
 	};

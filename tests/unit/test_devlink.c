@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is asked of devlink, byte for byte, and what is made of its answers: the kernel's and others'. */
+/* Requests to devlink, byte for byte, and the parsing of valid and damaged answers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,17 +62,17 @@ static void end(struct buf *b, size_t at)
 	((struct nlmsghdr *)(void *)(b->data + at))->nlmsg_len = (uint32_t)(b->len - at);
 }
 
-static void acknowledge(struct buf *b, uint32_t seq, int error, const char *words)
+static void acknowledge(struct buf *b, uint32_t seq, int error, const char *message)
 {
 	struct nlmsghdr head = {.nlmsg_type = NLMSG_ERROR, .nlmsg_seq = seq,
-		.nlmsg_flags = NLM_F_CAPPED | (words ? NLM_F_ACK_TLVS : 0)};
+		.nlmsg_flags = NLM_F_CAPPED | (message ? NLM_F_ACK_TLVS : 0)};
 	struct nlmsgerr body = {.error = error};
 	size_t at = b->len;
 
 	buf_add(b, &head, sizeof(head));
 	buf_add(b, &body, sizeof(body));
-	if (words)
-		put_text(b, NLMSGERR_ATTR_MSG, words);
+	if (message)
+		put_text(b, NLMSGERR_ATTR_MSG, message);
 	end(b, at);
 }
 
@@ -139,7 +139,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* What was asked is this command with these attributes behind the device's name, and no more. */
+/* The request is this command with the device's name and these attributes, and no others. */
 static void assert_asked(uint8_t command, uint16_t flags, const struct buf *attrs)
 {
 	_buf_ struct buf want = {0};
@@ -198,11 +198,11 @@ static void the_kernels_words_are_told_with_a_failure(void **state)
 	buf_reset(&answer);
 	acknowledge(&answer, 1, -ENODEV, NULL);
 	assert_int_equal(nl_eswitch_read(ctx, &device, &mode), -ENODEV);
-	assert_non_null(strstr(vfctl_ctx_error(ctx), "not in devlink"));
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "does not support devlink"));
 	buf_reset(&answer);
 	acknowledge(&answer, 1, -EPERM, NULL);
 	assert_int_equal(nl_eswitch_read(ctx, &device, &mode), -EPERM);
-	/* Of another device, or without the mode, it is no answer to this. */
+	/* A message of another device, or without the mode, is not an answer. */
 	buf_reset(&answer);
 	give_mode("0000:09:00.0", 1);
 	assert_int_equal(nl_eswitch_read(ctx, &device, &mode), -EOPNOTSUPP);

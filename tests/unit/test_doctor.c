@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The checks of doctor: each has a name of its own, and docs/doctor.md says when it speaks. */
+/* The checks of doctor: each has a name of its own, and docs/reference/checks.md says when it speaks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 static char *read_document(void)
 {
 	char *text = calloc(1, 1 << 20);
-	FILE *file = fopen(VFCTL_SOURCE_DIR "/docs/doctor.md", "re");
+	FILE *file = fopen(VFCTL_SOURCE_DIR "/docs/reference/checks.md", "re");
 
 	assert_non_null(text);
 	assert_non_null(file);
@@ -36,7 +36,7 @@ static void test_documented(void **state)
 
 		snprintf(quoted, sizeof(quoted), "`%s`", check.name);
 		if (!strstr(text, quoted))
-			fail_msg("docs/doctor.md has no row of %s", check.name);
+			fail_msg("docs/reference/checks.md has no row of %s", check.name);
 		for (size_t k = 0; k < i && vfctl_check_at(k, &other); k++)
 			assert_string_not_equal(check.name, other.name);
 		assert_true(i < CHECKS_MAX);

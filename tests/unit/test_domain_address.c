@@ -49,7 +49,7 @@ static const struct want wants[] = {
 	{UEFI, SMALL, {39, 39, GIB}, 11000000, "<maxphysaddr mode=\"emulate\" bits=\"39\"/>", NULL},
 	{UEFI, SMALL "cpu: host-model\n", {46, 39, GIB}, 11000000, "<maxphysaddr mode=\"emulate\" bits=\"39\"/>",
 		NULL},
-	/* Without devices nobody minds. */
+	/* Without devices there is no limit. */
 	{UEFI, SMALL, {39, 39, 0}, 11000000, NULL, NULL},
 	{UEFI, "memory: 512GiB\n", {46, 39, 0}, 11000000, "<maxphysaddr mode=\"passthrough\"/>", NULL},
 	/* Not enough, whatever is written. */
@@ -66,7 +66,7 @@ static const struct want wants[] = {
 		NULL},
 	{OWN, SMALL "xml: {maxphysaddr: off}\n", {46, 46, 128 * GIB}, 11000000, NULL, NULL},
 	/* And is told what comes of it. */
-	{OWN, SMALL "xml: {maxphysaddr: off}\n", {46, 46, 256 * GIB}, 11000000, NULL, "is chosen by need"},
+	{OWN, SMALL "xml: {maxphysaddr: off}\n", {46, 46, 256 * GIB}, 11000000, NULL, "chooses it by need"},
 	{OWN, SMALL, {46, 46, 4096 * GIB}, 11000000, "bits=\"44\"", "of 44 bits the guest's firmware has 2048"},
 	{OWN, SMALL "xml: {maxphysaddr: on}\n", {42, 42, 4096 * GIB}, 11000000, "passthrough", "of 42 bits"},
 };

@@ -241,11 +241,11 @@ static void placements_that_cannot_be(void **state)
 {
 	static const struct {
 		void (*damage)(struct domain_case *c);
-		const char *words;
+		const char *message;
 	} cases[] = {{break_no_cells, "0 guest cells"}, {break_many_cells, "65 guest cells"},
 		{break_overlap, "in two guest cells"}, {break_gap, "6 of its 8 vCPUs"},
-		{break_beyond, "none of the guest's"}, {break_huge, "none of the guest's"},
-		{break_empty, "none of the guest's"}, {break_twice, "under two vCPUs"},
+		{break_beyond, "not those of the guest"}, {break_huge, "not those of the guest"},
+		{break_empty, "not those of the guest"}, {break_twice, "under two vCPUs"},
 		{break_threads, "do not fill cores"}, {break_memory, "KiB"},
 		{break_wrap, "KiB"}, {break_node, "on no node"}, {break_auto, "pages"},
 		{break_page, "pages"}, {break_shared, "have no CPUs"},
@@ -262,8 +262,8 @@ static void placements_that_cannot_be(void **state)
 		cases[i].damage(&c);
 		r = vfctl_domain_render(ctx, &c.request, &xml);
 		if (r != -EINVAL || xml)
-			fail_msg("%d for '%s'", r, cases[i].words);
-		assert_has(vfctl_ctx_error(ctx), cases[i].words);
+			fail_msg("%d for '%s'", r, cases[i].message);
+		assert_has(vfctl_ctx_error(ctx), cases[i].message);
 		case_clear(&c);
 	}
 }

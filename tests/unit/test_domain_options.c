@@ -73,7 +73,7 @@ static void each_word_makes_its_element(void **state)
 		xml = render(&c);
 		assert_has(xml, cases[i].has);
 		assert_lacks(xml, cases[i].lacks);
-		/* The schema here is of libvirt 9.0, which knows no iommufd. */
+		/* The schema here is that of libvirt 9.0, which does not have iommufd. */
 		if (!strstr(cases[i].yaml, "iommufd"))
 			validate(xml);
 		case_clear(&c);
@@ -125,7 +125,7 @@ static void older_libvirt_refuses_by_name(void **state)
 	static const struct {
 		const char *xml;
 		uint64_t version;
-		const char *words; /* NULL: it is written */
+		const char *message; /* NULL: it is written */
 	} cases[] = {
 		{"{iommufd: on}", 12000000, "xml.iommufd needs libvirt 12.1; the target has 12.0"},
 		{"{iommufd: on}", 12001000, "of an interface"},
@@ -143,9 +143,9 @@ static void older_libvirt_refuses_by_name(void **state)
 		case_make(ctx, &c, yaml);
 		c.request.libvirt_version = cases[i].version;
 		r = vfctl_domain_render(ctx, &c.request, &xml);
-		assert_int_equal(r, cases[i].words ? -EINVAL : 0);
-		if (cases[i].words)
-			assert_has(vfctl_ctx_error(ctx), cases[i].words);
+		assert_int_equal(r, cases[i].message ? -EINVAL : 0);
+		if (cases[i].message)
+			assert_has(vfctl_ctx_error(ctx), cases[i].message);
 		/* A plain <hostdev> with iommufd is fine in 12.1 already. */
 		if (cases[i].version == 12001000) {
 			c.request.vfs = &c.vfs[2];
@@ -180,7 +180,7 @@ static void many_vcpus_get_an_iommu(void **state)
 static void words_that_do_not_fit(void **state)
 {
 	static const struct {
-		const char *yaml, *words;
+		const char *yaml, *message;
 	} cases[] = {
 		{"xml: {colour: red}\n", "g.yaml:4:7: xml.colour: no such key"},
 		{"xml: {ioapik: kvm}\n", "did you mean ioapic?"},
@@ -192,7 +192,7 @@ static void words_that_do_not_fit(void **state)
 		{"xml: {realtime_priority: 100, realtime: on}\n", "xml.realtime_priority"},
 		{"xml: {realtime_priority: 5}\n", "needs realtime: true"},
 		{"xml: {expander_ports: 9}\n", "xml.expander_ports"},
-		{"virtualization: qemu\nxml: {realtime: on}\n", "no real time"},
+		{"virtualization: qemu\nxml: {realtime: on}\n", "cannot run in real time"},
 		{"virtualization: qemu\nxml: {hidden: on}\n", "need virtualization kvm"},
 		{"cpu: host-model\nxml: {cpu_cache: passthrough}\n", "host-passthrough"},
 		{"cpu: host-model\nxml: {maxphysaddr: on}\n", "host-passthrough"},
@@ -210,11 +210,11 @@ static void words_that_do_not_fit(void **state)
 		assert_int_equal(vfctl_guest_parse(ctx, "g.yaml", yaml, strlen(yaml), &guest),
 			-EINVAL);
 		assert_null(guest);
-		assert_has(vfctl_ctx_error(ctx), cases[i].words);
+		assert_has(vfctl_ctx_error(ctx), cases[i].message);
 	}
 	assert_int_equal(
 		vfctl_guest_parse(ctx, "g.yaml", many, strlen(many), &guest), -EINVAL);
-	assert_has(vfctl_ctx_error(ctx), "xml.iommu: libvirt refuses more than 255");
+	assert_has(vfctl_ctx_error(ctx), "xml.iommu: libvirt rejects more than 255");
 }
 
 static void usb_of_a_template_is_not_cut_off(void **state)

@@ -122,7 +122,7 @@ static void assert_same_placement(
 		assert_int_equal(vfctl_bdf_compare(&a->vfs[i].bdf, &b->vfs[i].bdf), 0);
 		assert_int_equal(a->vfs[i].node, b->vfs[i].node);
 		assert_int_equal(a->vfs[i].root, b->vfs[i].root);
-		/* Without a node the cell is nobody's business. */
+		/* Without a node the cell does not matter. */
 		if (a->vfs[i].node >= 0)
 			assert_int_equal(a->vf_cells[i], b->vf_cells[i]);
 	}
@@ -278,14 +278,14 @@ static void domains_of_no_such_form(void **state)
 	"<domain><name>a</name><vcpu cpuset='1'>4</vcpu><cpu><numa><cell id='0' cpus='" a    \
 	"' memory='1024'/><cell id='1' cpus='" b "' memory='1024'/></numa></cpu></domain>"
 	static const struct {
-		const char *xml, *words;
+		const char *xml, *message;
 	} cases[] = {
-		{"<domain><name>a</name><vcpu>2</vcpu></domain>", "pinned nowhere"},
+		{"<domain><name>a</name><vcpu>2</vcpu></domain>", "is not pinned"},
 		{"<domain><name>a</name><vcpu cpuset='1-2'>2</vcpu><cputune><vcpupin vcpu='1' "
-		 "cpuset='3'/></cputune></domain>", "comes after a shared one"},
-		{CELLS("0,2", "1,3"), "no single run"}, {CELLS("0-1", "1-3"), "two guest cells"},
-		{CELLS("0-1", "2"), "3 of its 4 vCPUs"}, {CELLS("0-1", "2-5"), "no single run"},
-		{CELLS("0-3", ""), "no single run"},
+		 "cpuset='3'/></cputune></domain>", "follows a shared vCPU"},
+		{CELLS("0,2", "1,3"), "not consecutive"}, {CELLS("0-1", "1-3"), "two guest cells"},
+		{CELLS("0-1", "2"), "3 of its 4 vCPUs"}, {CELLS("0-1", "2-5"), "not consecutive"},
+		{CELLS("0-3", ""), "not consecutive"},
 		{"<domain><name>a</name><vcpu cpuset='1'>1</vcpu><cpu><topology threads='x'/>"
 		 "</cpu></domain>", "'x'"},
 		{"<domain/>", "name"},
@@ -296,7 +296,7 @@ static void domains_of_no_such_form(void **state)
 		if (vfctl_domain_placement(ctx, cases[i].xml, NULL, &a) != -EINVAL)
 			fail_msg("%s", cases[i].xml);
 		assert_null(a);
-		assert_has(vfctl_ctx_error(ctx), cases[i].words);
+		assert_has(vfctl_ctx_error(ctx), cases[i].message);
 	}
 }
 

@@ -342,7 +342,7 @@ static void free_roots_are_used(void **state)
 static void roots_that_cannot_be(void **state)
 {
 	static const struct {
-		const char *text, *words;
+		const char *text, *message;
 		int error;
 	} cases[] = {
 		{EXPANDER("5", "0x02", "<target busNr='255'/>"), "busNr '255'", -EINVAL},
@@ -351,17 +351,17 @@ static void roots_that_cannot_be(void **state)
 			-EINVAL},
 		{EXPANDER("5", "0x02", "<target busNr='250'><node>1</node></target>")
 			PORT("6", "0x05", "0x00") CARD("0x06"),
-			"of guest node 1, the guest has 1", -EINVAL},
+			"on guest node 1, but the guest has 1", -EINVAL},
 		{EXPANDER("5", "0x02", "<target busNr='3'/>") PORT("6", "0x05", "0x00")
 			CARD("0x06"),
-			"do not fit", -EINVAL},
+			"overlap those", -EINVAL},
 		{EXPANDER("5", "0x02", "<target busNr='250'/>")
 			PORT("6", "0x05", "0x00") CARD("0x06")
 			EXPANDER("7", "0x03", "<target busNr='251'/>")
 			PORT("8", "0x07", "0x00")
 			"<hostdev mode='subsystem' type='pci'><source><address bus='9'/>"
 			"</source><address type='pci' bus='0x08' slot='0'/></hostdev>",
-			"do not fit", -EINVAL},
+			"overlap those", -EINVAL},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -374,7 +374,7 @@ static void roots_that_cannot_be(void **state)
 		v.c.request.template_text = text;
 		assert_int_equal(
 			vfctl_domain_render(ctx, &v.c.request, &xml), cases[i].error);
-		assert_has(vfctl_ctx_error(ctx), cases[i].words);
+		assert_has(vfctl_ctx_error(ctx), cases[i].message);
 		case_clear(&v.c);
 	}
 }

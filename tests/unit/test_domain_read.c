@@ -171,12 +171,12 @@ static void devices_are_compared_with_the_intent(void **state)
 static void damaged_intents_are_errors(void **state)
 {
 	static const struct {
-		const char *xml, *words;
+		const char *xml, *message;
 	} cases[] = {
 		{"", "no element found"},
 		{"x", "line 1"},
 		{"<network/>", "the root is not <domain>"},
-		{"<domain>", "cut short"},
+		{"<domain>", "truncated"},
 		{GUEST(VF) "<x/>", "junk after document element"},
 		{"<domain><metadata><v:guest " NS " lease='l'>" VF
 		 "</v:guest></metadata></domain>",
@@ -231,7 +231,7 @@ static void damaged_intents_are_errors(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		int r = read_intent(cases[i].xml, &intent);
 
-		if (r != -EINVAL || !strstr(vfctl_ctx_error(ctx), cases[i].words))
+		if (r != -EINVAL || !strstr(vfctl_ctx_error(ctx), cases[i].message))
 			fail_msg("%d '%s' for %s", r, vfctl_ctx_error(ctx), cases[i].xml);
 		assert_int_equal(intent.vf_count, 7);
 	}
@@ -532,7 +532,7 @@ static void views_that_cannot_be(void **state)
 	}
 }
 
-/* What libvirt accepts and nobody understands is left out, and the rest is known. */
+/* Values that libvirt accepts but vfctl cannot read are left out, and the rest is read. */
 static void a_survey_keeps_what_it_can_read(void **state)
 {
 	static const char *const odd[] = {"<memory unit='furlong'>1</memory>",

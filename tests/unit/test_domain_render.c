@@ -275,7 +275,7 @@ static void newer_elements_wait_for_their_libvirt(void **state)
 static void bad_templates_are_named(void **state)
 {
 	static const struct {
-		const char *text, *words;
+		const char *text, *message;
 	} cases[] = {
 		{"", "t.xml:"},
 		{"not xml", "t.xml:1: Start tag expected"},
@@ -307,11 +307,11 @@ static void bad_templates_are_named(void **state)
 		{"<domain><devices>\n<hostdev type='pci'><source><address bus='0x3b' "
 		 "slot='0' "
 		 "function='2'/></source></hostdev></devices></domain>",
-			"t.xml:2: the template holds VF 0000:3b:00.2 already"},
+			"t.xml:2: the template already has VF 0000:3b:00.2"},
 		{"<domain><devices><hostdev type='pci'><source><address "
 		 "bus='0x3bb'/></source>"
 		 "</hostdev></devices></domain>",
-			"bus='0x3bb' is no bus"},
+			"bus='0x3bb' is not a bus"},
 		{"<domain><devices><controller type='pci' "
 		 "index='999'/></devices></domain>",
 			"controller index '999'"},
@@ -332,7 +332,7 @@ static void bad_templates_are_named(void **state)
 		assert_null(xml);
 		if (r != -EINVAL && r != -EEXIST)
 			fail_msg("%d for %s", r, cases[i].text);
-		assert_has(vfctl_ctx_error(ctx), cases[i].words);
+		assert_has(vfctl_ctx_error(ctx), cases[i].message);
 		case_clear(&c);
 	}
 }
@@ -375,7 +375,7 @@ static void requests_that_cannot_be(void **state)
 	case_make(ctx, &c, YAML);
 	c.assignment.refusal = VFCTL_REFUSAL_CPUS;
 	assert_int_equal(vfctl_domain_render(ctx, &c.request, &xml), -EINVAL);
-	assert_has(vfctl_ctx_error(ctx), "short of CPUs");
+	assert_has(vfctl_ctx_error(ctx), "not enough CPUs");
 	c.assignment.refusal = VFCTL_REFUSAL_NONE;
 	c.assignment.vcpu_count = 3;
 	assert_int_equal(vfctl_domain_render(ctx, &c.request, &xml), -EINVAL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is written for etcd and read from it, without one. */
+/* Requests to etcd and the parsing of its answers, without a server. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,11 +101,11 @@ static void refusals_mean_what_etcd_says(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		char words[192];
+		char message[192];
 		int error;
 
 		assert_int_equal(etcd_answer_refusal(rows[i].status, rows[i].text,
-			strlen(rows[i].text), words, &error), rows[i].verdict);
+			strlen(rows[i].text), message, &error), rows[i].verdict);
 		assert_int_equal(error, rows[i].error);
 	}
 }

@@ -121,7 +121,7 @@ static void defaults_follow_other_keys(void **state)
 static void bad_files_are_refused_with_a_place(void **state)
 {
 	static const struct {
-		const char *text, *words;
+		const char *text, *message;
 	} cases[] = {
 		{"", "the file is empty"},
 		{"# nothing\n", "the file is empty"},
@@ -173,8 +173,8 @@ static void bad_files_are_refused_with_a_place(void **state)
 		{"name: .a\nvcpus: 1\nmemory: 1GiB\n", "name:"},
 		{"name: ''\nvcpus: 1\nmemory: 1GiB\n", "name:"},
 		{"name: \"a\\nb\"\nvcpus: 1\nmemory: 1GiB\n", "name:"},
-		{HEAD "uuid: 1234\n", "uuid: '1234' is no UUID"},
-		{HEAD "uuid: 00000000-0000-0000-0000-000000000000\n", "is no UUID"},
+		{HEAD "uuid: 1234\n", "uuid: '1234' is not a UUID"},
+		{HEAD "uuid: 00000000-0000-0000-0000-000000000000\n", "is not a UUID"},
 		{HEAD "threads: many\n", "it must be prefer, require, isolate or none"},
 		{HEAD "hugepages: 4MiB\n", "it must be auto, 1GiB, 2MiB or none"},
 		{HEAD "machine: pc-i440fx-8.0\n", "PCI Express"},
@@ -182,8 +182,8 @@ static void bad_files_are_refused_with_a_place(void **state)
 		{HEAD "virtualization: qemu\ncpu: host-passthrough\n", "needs KVM"},
 		{HEAD "virtualization: xen\n", "it must be kvm or qemu"},
 		{HEAD "locked: maybe\n", "it must be true or false"},
-		{HEAD "initrd: /i\n", "initrd: it needs a kernel"},
-		{HEAD "cmdline: quiet\n", "cmdline: it needs a kernel"},
+		{HEAD "initrd: /i\n", "initrd: it needs kernel:"},
+		{HEAD "cmdline: quiet\n", "cmdline: it needs kernel:"},
 		{HEAD "spare_ports: 17\n", "from 0 to 16"},
 		{HEAD "iothreads: 65\n", "from 0 to 64"},
 		{HEAD "emulator_cores: 65\n", "from 0 to 64, or auto"},
@@ -193,7 +193,7 @@ static void bad_files_are_refused_with_a_place(void **state)
 		{HEAD "vfs: [{pf: a, count: 0}]\n", "vfs[0].count: '0'"},
 		{HEAD "vfs: [{pf: a, count: 65}]\n", "vfs[0].count: '65'"},
 		{HEAD "vfs: [{pf: a, count: 40}, {pf: b, count: 25}]\n",
-			"vfs: 65 VFs are asked"},
+			"vfs: 65 VFs are requested"},
 		{HEAD "vfs: [{pf: a, mac: 01:00:5e:00:00:01}]\n", "vfs[0].mac: mac: "},
 		{HEAD "vfs: [{pf: a, mac: 00:00:00:00:00:00}]\n", "mac"},
 		{HEAD "vfs: [{pf: a, count: 2, mac: 02:00:00:00:00:01}]\n",
@@ -208,7 +208,7 @@ static void bad_files_are_refused_with_a_place(void **state)
 		{HEAD "vfs: [{pf: a, form: bridge}]\n",
 			"it must be auto, interface or hostdev"},
 		{HEAD "vfs: [{pf: a, vlan: 1, qos: 1, form: interface}]\n",
-			"cannot say qos"},
+			"does not support qos"},
 		{HEAD "vfs: [{pf: a, Vlan: 1}]\n",
 			"vfs[0].Vlan: no such key; did you mean vlan?"},
 	};
@@ -222,9 +222,9 @@ static void bad_files_are_refused_with_a_place(void **state)
 		if (r != -EINVAL)
 			fail_msg("%d for: %s", r, cases[i].text);
 		if (!strncmp("g.yaml:", vfctl_ctx_error(ctx), 7) &&
-			strstr(vfctl_ctx_error(ctx), cases[i].words))
+			strstr(vfctl_ctx_error(ctx), cases[i].message))
 			continue;
-		fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), cases[i].words);
+		fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), cases[i].message);
 	}
 }
 

@@ -36,7 +36,7 @@ static void nothing_said_is_auto(void **state)
 	assert_int_equal(g->memory_affinity, VFCTL_AFFINITY_REQUIRED);
 	assert_int_equal(g->vfs[0].cell, VFCTL_CELL_ANY);
 	assert_int_equal(g->vfs[0].affinity, VFCTL_AFFINITY_REQUIRED);
-	assert_int_equal(g->vfs[0].apart, 0);
+	assert_int_equal(g->vfs[0].anti_affinity, 0);
 	vfctl_guest_free(g);
 }
 
@@ -58,7 +58,7 @@ static void a_number_splits_evenly(void **state)
 	assert_null(g->cells);
 	assert_int_equal(g->cells_max, 1);
 	vfctl_guest_free(g);
-	/* Of base pages what is odd goes to the first cell. */
+	/* With base pages the first cell gets the odd remainder. */
 	g = read_guest("cells: 2\nname: g\nvcpus: 2\nmemory: 1025MiB\nhugepages: none\n");
 	assert_int_equal(g->cells[0].memory_bytes, 513 * MIB);
 	assert_int_equal(g->cells[1].memory_bytes, 512 * MIB);
@@ -86,9 +86,9 @@ static void a_list_says_all(void **state)
 	assert_int_equal(g->vfs[1].cell, VFCTL_CELL_EACH);
 	assert_int_equal(g->vfs[1].port, 2);
 	assert_int_equal(g->vfs[2].affinity, VFCTL_AFFINITY_SOCKET);
-	assert_int_not_equal(g->vfs[0].apart, 0);
-	assert_int_equal(g->vfs[0].apart, g->vfs[2].apart);
-	assert_int_not_equal(g->vfs[0].apart, g->vfs[1].apart);
+	assert_int_not_equal(g->vfs[0].anti_affinity, 0);
+	assert_int_equal(g->vfs[0].anti_affinity, g->vfs[2].anti_affinity);
+	assert_int_not_equal(g->vfs[0].anti_affinity, g->vfs[1].anti_affinity);
 	vfctl_guest_free(g);
 }
 
@@ -97,7 +97,7 @@ static void a_list_says_all(void **state)
 static void contradictions_have_a_place(void **state)
 {
 	static const struct {
-		const char *text, *words;
+		const char *text, *message;
 	} cases[] = {
 		{HEAD "cells: 5\n", "g.yaml:4:8: cells: 5 cells for 4 vCPUs"},
 		{HEAD "cells: 0\n", "cells: '0'"},
@@ -120,12 +120,12 @@ static void contradictions_have_a_place(void **state)
 			"each needs a vCPU and a page of 1024 MiB"},
 		{HEAD "shared_vcpus: 5\n", "shared_vcpus: 5 of 4 vCPUs"},
 		{HEAD "shared_vcpus: some\n", "shared_vcpus: 'some'"},
-		{HEAD "iothread_cores: 1\n", "there are no I/O threads"},
+		{HEAD "iothread_cores: 1\n", "the guest has no I/O threads"},
 		{HEAD "max_distance: 9\n", "from 10 to 255"},
 		{HEAD "memory_affinity: any\n", "it must be required or preferred"},
-		{HEAD "vfs: [{pf: a, cell: 0}]\n", "vfs: entry 0 is of"},
-		{HEAD "vfs: [{pf: a, cell: each}]\n", "say how many under cells:"},
-		{HEAD "cells: 2\nvfs: [{pf: a, cell: 2}]\n", "has 2 given cells"},
+		{HEAD "vfs: [{pf: a, cell: 0}]\n", "vfs: entry 0 is for"},
+		{HEAD "vfs: [{pf: a, cell: each}]\n", "state them under cells:"},
+		{HEAD "cells: 2\nvfs: [{pf: a, cell: 2}]\n", "has 2 cells"},
 		{HEAD "vfs: [{pf: a, affinity: near}]\n", "required, preferred, socket or any"},
 		{HEAD "vfs: [{pf: a, port: 0}]\n", "vfs[0].port: '0'"},
 		{HEAD "vfs: [{pf: a, apart: ''}]\n", "vfs[0].apart"},
@@ -137,8 +137,8 @@ static void contradictions_have_a_place(void **state)
 		assert_int_equal(vfctl_guest_parse(ctx, "g.yaml", cases[i].text,
 			strlen(cases[i].text), &guest), -EINVAL);
 		assert_null(guest);
-		if (!strstr(vfctl_ctx_error(ctx), cases[i].words))
-			fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), cases[i].words);
+		if (!strstr(vfctl_ctx_error(ctx), cases[i].message))
+			fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), cases[i].message);
 	}
 }
 

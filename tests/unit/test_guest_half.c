@@ -34,12 +34,14 @@ static const struct vfctl_profile *profile(const char *name)
 	return NULL;
 }
 
+static enum vfctl_guest_network network;
+
 static struct vfctl_guest_half *make(const struct vfctl_profile *p,
 	const struct vfctl_guest_half_vf *vfs, size_t count)
 {
 	struct vfctl_guest_half *t = NULL;
 
-	if (vfctl_guest_half_make(ctx, p, vfs, count, &t) < 0)
+	if (vfctl_guest_half_make(ctx, p, vfs, count, network, &t) < 0)
 		fail_msg("%s", vfctl_ctx_error(ctx));
 	return t;
 }
@@ -52,18 +54,18 @@ static const char *text_of(const struct vfctl_guest_half *t, const char *path)
 	return NULL;
 }
 
-static void has(const char *text, const char *words)
+static void has(const char *text, const char *message)
 {
-	if (!text || !strstr(text, words))
-		fail_msg("'%s' is not in: %s", words, text ? text : "(no file)");
+	if (!text || !strstr(text, message))
+		fail_msg("'%s' is not in: %s", message, text ? text : "(no file)");
 }
 
-static void has_note(const struct vfctl_guest_half *t, const char *words)
+static void has_note(const struct vfctl_guest_half *t, const char *message)
 {
 	for (size_t i = 0; i < t->note_count; i++)
-		if (strstr(t->notes[i], words))
+		if (strstr(t->notes[i], message))
 			return;
-	fail_msg("no note says '%s'", words);
+	fail_msg("no note says '%s'", message);
 }
 
 #define LINK1 "/etc/systemd/network/10-vfctl-52-54-00-00-00-01.link"
@@ -104,7 +106,36 @@ static void rdma_has_modules_limits_and_advice(void **unused)
 	vfctl_guest_half_free(t);
 }
 
-/* Of CQE modes systemd knows nothing, and of 0 for two of its keys neither. */
+#define RULES "/etc/udev/rules.d/90-vfctl.rules"
+
+/* The mode comes before the MTU that it permits, so the .link file, which udev reads earlier, has none. */
+static void ipoib_has_its_mode_from_udev_and_from_the_program_that_sets_it(void **unused)
+{
+	const struct vfctl_guest_half_vf vf = {.infiniband = true, .rdma = true, .pf_driver = "mlx4_core",
+		.mtu = 65520, .ipoib_mode = VFCTL_IPOIB_CONNECTED};
+	struct vfctl_guest_half *t = make(profile("throughput"), &vf, 1);
+
+	has(text_of(t, RULES), "SUBSYSTEM==\"net\", ATTR{type}==\"32\", ATTR{mode}=\"connected\", "
+			       "ATTR{mtu}=\"65520\"\n");
+	assert_null(strstr(text_of(t, "/etc/systemd/network/10-vfctl-ipoib.link"), "MTUBytes"));
+	vfctl_guest_half_free(t);
+	network = VFCTL_NETWORK_NETWORKD;
+	t = make(profile("throughput"), &vf, 1);
+	has(text_of(t, "/etc/systemd/network/10-vfctl-ipoib.network"), "MTUBytes=65520\n\n[IPoIB]\nMode=connected\n");
+	vfctl_guest_half_free(t);
+	network = VFCTL_NETWORK_MANAGER;
+	t = make(profile("throughput"), &vf, 1);
+	has(text_of(t, "/etc/NetworkManager/system-connections/vfctl-ipoib.nmconnection"),
+		"transport-mode=connected\nmtu=65520\n");
+	vfctl_guest_half_free(t);
+	network = VFCTL_NETWORK_NETPLAN;
+	t = make(profile("throughput"), &vf, 1);
+	has(text_of(t, "/etc/netplan/60-vfctl-ipoib.yaml"), "infiniband-mode: connected\n      mtu: 65520\n");
+	vfctl_guest_half_free(t);
+	network = VFCTL_NETWORK_ANY;
+}
+
+/* systemd does not support CQE modes, nor 0 for two of its keys. */
 static void what_link_files_cannot_say_is_a_rule(void **unused)
 {
 	const struct vfctl_guest_half_vf bnxt = {.mac = {{0x52, 0x54, 0, 0, 0, 1}}, .pf_driver = "bnxt_en"};
@@ -133,9 +164,9 @@ static void nothing_is_asked_of_a_guest_without_need(void **unused)
 {
 	struct vfctl_guest_half *t = NULL;
 
-	assert_int_equal(vfctl_guest_half_make(ctx, profile("mixed"), NULL, 0, &t), -ENODATA);
+	assert_int_equal(vfctl_guest_half_make(ctx, profile("mixed"), NULL, 0, VFCTL_NETWORK_ANY, &t), -ENODATA);
 	assert_null(t);
-	has(vfctl_ctx_error(ctx), "profile mixed asks nothing");
+	has(vfctl_ctx_error(ctx), "profile mixed has no settings");
 }
 
 /* The [Link] keys of systemd 252, those of interrupt moderation and what we write besides. */
@@ -184,7 +215,7 @@ static void link_files_have_keys_of_systemd_alone(void **unused)
 			for (size_t i = 0; i < VFCTL_COALESCE_KEYS; i++)
 				p.coalesce.values[i] =
 					vfctl_coalesce_is_switch((enum vfctl_coalesce_key)i) ? values[v] & 1 : values[v];
-			if (vfctl_guest_half_make(ctx, &p, &vf, 1, &t) < 0)
+			if (vfctl_guest_half_make(ctx, &p, &vf, 1, VFCTL_NETWORK_ANY, &t) < 0)
 				continue;
 			made++;
 			if (text_of(t, LINK1))
@@ -288,7 +319,7 @@ static void run_ethtool(const struct json *args)
 	}
 }
 
-/* What was asked for, behind timeout(1). */
+/* The requested program, after timeout(1). */
 static void run_program(const struct json *arguments)
 {
 	const struct json *args = json_member(arguments, "arg");
@@ -374,7 +405,7 @@ static void a_running_guest_is_set_and_read_back(void **unused)
 	assert_string_equal(guest.written, LINK1 "\n/etc/sysctl.d/90-vfctl.conf\n");
 	has(guest.file, "net.core.busy_poll = 50\n");
 	assert_int_equal(guest.usecs, 0);
-	has(outcome(v, count, "52:54:00:00:00:01")->words, "eth1 has rx-usecs=0, read back (before: rx-usecs=3)");
+	has(outcome(v, count, "52:54:00:00:00:01")->message, "eth1 has rx-usecs=0, read back (before: rx-usecs=3)");
 	assert_true(outcome(v, count, "52:54:00:00:00:01")->done);
 	for (size_t i = 0; i < count; i++)
 		assert_true(v[i].done);
@@ -382,7 +413,7 @@ static void a_running_guest_is_set_and_read_back(void **unused)
 	/* Once more: nothing is set that is so. */
 	assert_int_equal(apply(&v, &count), 0);
 	assert_int_equal(guest.sets, 1);
-	has(outcome(v, count, "52:54:00:00:00:01")->words, "has rx-usecs=0 already");
+	has(outcome(v, count, "52:54:00:00:00:01")->message, "has rx-usecs=0 already");
 	vfctl_guest_outcomes_free(v, count);
 }
 
@@ -396,7 +427,7 @@ static void what_is_not_done_is_said_and_the_rest_is_done(void **unused)
 	guest.liar = true;
 	assert_int_equal(apply(&v, &count), 0);
 	assert_false(outcome(v, count, "52:54:00:00:00:01")->done);
-	has(outcome(v, count, "52:54:00:00:00:01")->words, "was to have rx-usecs=0 and has rx-usecs=3");
+	has(outcome(v, count, "52:54:00:00:00:01")->message, "was set to rx-usecs=0 but has rx-usecs=3");
 	assert_true(outcome(v, count, LINK1)->done);
 	vfctl_guest_outcomes_free(v, count);
 	guest.liar = false;
@@ -436,6 +467,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_igbvf_cannot_do_is_said),
 		cmocka_unit_test(rdma_has_modules_limits_and_advice),
+		cmocka_unit_test(ipoib_has_its_mode_from_udev_and_from_the_program_that_sets_it),
 		cmocka_unit_test(what_link_files_cannot_say_is_a_rule),
 		cmocka_unit_test(nothing_is_asked_of_a_guest_without_need),
 		cmocka_unit_test(link_files_have_keys_of_systemd_alone),

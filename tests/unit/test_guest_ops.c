@@ -160,7 +160,7 @@ static void a_definition_is_known_by_its_devices(void **state)
 	goes_back(&op, "");
 	goes_on(&op, VF);
 	goes_back(&op, "");
-	/* What somebody wrote since stays. */
+	/* A value that another program wrote since is kept. */
 	goes_on(&op, VF);
 	snprintf(with, sizeof(with), "<domain type='kvm'><name>b</name><uuid>" UUID "</uuid>"
 		"<title>t</title><devices>" DEVICE "</devices></domain>");
@@ -196,7 +196,7 @@ static void what_is_gone_for_good_is_seen(void **state)
 {
 	char xml[1024];
 	const struct op plugged = {&op_plugged, UUID "/" VF, "plugged", ""};
-	const struct op undefined = {&op_undomain, UUID, "", "defined"};
+	const struct op undefined = {&op_undefine, UUID, "", "defined"};
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
 
 	assert_is(&plugged, "");
@@ -211,7 +211,7 @@ static void what_is_gone_for_good_is_seen(void **state)
 
 static void without_libvirt_nothing_is_known(void **state)
 {
-	const struct op_type *const types[] = {&op_domain, &op_undomain, &op_definition, &op_plugged};
+	const struct op_type *const types[] = {&op_domain, &op_undefine, &op_definition, &op_plugged};
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
 
 	ctx->hypervisor = NULL;
@@ -343,8 +343,8 @@ static void a_vf_is_leased_from_its_text(void **state)
 
 static void what_a_run_left_is_ended(void **state)
 {
-	const struct op end = {&op_unrun, UUID, "", "left"};
-	const struct op end_running = {&op_unrun, UUID, "", "left running"};
+	const struct op end = {&op_end_run, UUID, "", "left"};
+	const struct op end_running = {&op_end_run, UUID, "", "left running"};
 
 	assert_is(&end, "");
 	assert_int_equal(op_apply(ctx, &end), 0); /* it holds nothing */
@@ -459,7 +459,7 @@ static void a_journal_may_hold_nonsense(void **state)
 	}
 }
 
-/* A domain that nobody leased anything to, its run, and the end of that. */
+/* A domain without a lease, its run, and the end of that. */
 static void a_run_holds_what_it_takes(void **state)
 {
 	const struct op run = {&op_run, UUID, UUID " a", ""};
@@ -479,7 +479,7 @@ static void a_run_holds_what_it_takes(void **state)
 	assert_is(&vf, "");
 }
 
-/* The lease is the domain's beyond its run, and so is what stands in its definition. */
+/* The lease lasts beyond the run, and so do the devices of its definition. */
 static void a_lease_outlives_the_run(void **state)
 {
 	const struct op run = {&op_run, UUID, "L b", ""};
@@ -516,7 +516,7 @@ static void what_it_is_leased_with_goes_there_and_back(void **state)
 	const struct op op = {&op_intent, UUID "/" VF, "{\"vlan\":\"9\"}", "{\"vlan\":\"7\"}"};
 
 	assert_int_equal(op_apply(ctx, &op), -ENOENT);
-	assert_int_equal(op_revert(ctx, &op), 0); /* it is nobody's any more */
+	assert_int_equal(op_revert(ctx, &op), 0); /* it has no owner any more */
 	lease(0);
 	assert_is(&op, op.before);
 	goes_on(&op, op.want);

@@ -12,7 +12,7 @@
 
 #include "host/host.h"
 
-/* A write to a FIFO that nobody reads blocks in the kernel, as one to a sick device does. */
+/* A write to a FIFO without a reader blocks in the kernel, like one to a device that hangs. */
 static void a_child_left_behind_holds_no_pipe_of_its_parent(void **state)
 {
 	char dir[] = "/tmp/vfctl-test-XXXXXX", path[64], some;

@@ -150,18 +150,18 @@ static void eswitches_and_bonds(void **state)
 static void errors_say_where_and_what(void **state)
 {
 	static const struct {
-		const char *text, *words;
+		const char *text, *message;
 	} bad[] = {
 		{"gid-pools: []", "h.yaml:1:1: gid-pools: no such key; did you mean guid-pools?"},
-		{"reserved-cpus: '0-1'\nshared-cpus: '1-4'", "h.yaml:2:14: shared-cpus: CPU 1 is in "
-			"reserved-cpus too"},
+		{"reserved-cpus: '0-1'\nshared-cpus: '1-4'", "h.yaml:2:14: shared-cpus: CPU 1 is "
+			"also in reserved-cpus"},
 		{"reserved-cpus: '1-0'", "'1-0' is not allowed; it must be a list of CPUs"},
 		{"reserved-cpus: '4096'", "'4096' is not allowed"},
 		{"reserved-cpus: ''", "'' is not allowed"},
 		{"reserved-cpus: [0, 1]", "must be one value, not a list"},
 		{"shared-cpus: '1'\nshared-ratio: 0", "'0' is not allowed; it must be a number from 1"},
 		{"shared-cpus: '1'\nshared-ratio: 65", "'65' is not allowed"},
-		{"shared-ratio: 4", "there are no CPUs to share"},
+		{"shared-ratio: 4", "it needs shared CPUs"},
 		{"pfs: [{match: a, eswitch: on}]", "'on' is not allowed; it must be legacy or switchdev"},
 		{"pfs: [{match: a, managed: off, eswitch: legacy}]", "the PF is not managed"},
 		{"pfs: [{match: a, eswitch: legacy, representors: {bridge: b}}]", "add eswitch: switchdev"},
@@ -171,7 +171,7 @@ static void errors_say_where_and_what(void **state)
 		{"lag: [{bond: b, pfs: [a, b]}]", "lag[0].mode: the key is missing"},
 		{"typical: always", "it must be a list of guests, or default"},
 		{"typical: [{cells: 2}]", "typical[0].vcpus: the key is missing"},
-		{"typical: [{vcpus: 3, cells: 2}]", "3 vCPUs are not alike in 2 cells"},
+		{"typical: [{vcpus: 3, cells: 2}]", "3 vCPUs cannot be divided equally into 2 cells"},
 		{"typical: [{vcpus: 0}]", "'0' is not allowed; it must be a number from 1"},
 		{"typical: [{vcpus: 1, share: 0}]", "'0' is not allowed"},
 		{"reserved-memory: lots", "'lots' is not allowed; it must be a size such as 2GiB"},
@@ -192,8 +192,8 @@ static void errors_say_where_and_what(void **state)
 		{RANGE("02:00:00:00:00:00:00..02:00:00:00:00:00:00:ff"), "too short"},
 		{RANGE("02:00:00:00:00:00:00:00:00..02:00:00:00:00:00:00:ff"), "too long"},
 		{RANGE("02:00:00:00:00:01..02:00:00:00:00:ff"), "6 bytes, a MAC"},
-		{RANGE("nonsense..02:00:00:00:00:00:00:ff"), "is no GUID"},
-		{RANGE("02:00:00:00:00:00:00:01..nonsense"), "is no GUID"},
+		{RANGE("nonsense..02:00:00:00:00:00:00:ff"), "is not a GUID"},
+		{RANGE("02:00:00:00:00:00:00:01..nonsense"), "is not a GUID"},
 		{RANGE("02:00:00:00:00:00:00:02..02:00:00:00:00:00:00:01"), "swap them"},
 		{RANGE("02:00:00:00:00:00:00:01 - 02:00:00:00:00:00:00:02"),
 			"write FIRST..LAST"},
@@ -205,15 +205,15 @@ static void errors_say_where_and_what(void **state)
 		{POOL("ranges: ['0x2..0x9', '0x5..0x6']"), "00:00:00:00:00:00:00:05 is in both"},
 		{POOL("values: [0x2, 0x4]}, {name: q, ranges: ['0x3..0x9']"),
 			"pools p and q overlap: GUID 00:00:00:00:00:00:00:04"},
-		{POOL("values: [0x2]}, {name: p, values: [0x4]"), "there is a pool p already"},
+		{POOL("values: [0x2]}, {name: p, values: [0x4]"), "pool p is declared already"},
 		{POOL("values: [0x2]") MACS("02:00:00:00:00:00..01:00:00:00:00:00"), "multicast"},
 		{MACS("00:00:00:00:00:00..02:00:00:00:00:00"), "is zero"},
-		{MACS("0x2..0x4"), "is no MAC"},
-		{"mac-pools: [{name: m, derive: mac}]", "only GUIDs derive"},
+		{MACS("0x2..0x4"), "is not a MAC"},
+		{"mac-pools: [{name: m, derive: mac}]", "only pools of GUIDs"},
 		{POOL("derive: mac, values: [0x2]"), "the pool derives its values"},
 		{POOL("derive: host"), "guid-pools[0].pf: the key is missing"},
-		{POOL("pf: mlx5_0, values: [0x2]"), "goes with derive: host"},
-		{POOL("derive: mac, strategy: hash"), "the MAC says which"},
+		{POOL("pf: mlx5_0, values: [0x2]"), "needs derive: host"},
+		{POOL("derive: mac, strategy: hash"), "the MAC determines"},
 		{POOL("derive: pci"), "none, host or mac"},
 		{POOL("values: [0x2], rest: 10"), "must be a number and its unit"},
 		{POOL("values: [0x2], rest: 1w"), "must be a number and its unit"},
@@ -222,28 +222,28 @@ static void errors_say_where_and_what(void **state)
 		/* partitions */
 		{"partitions: [{name: a, pkey: 0x8010}]", "write 0x0010 with membership: full"},
 		{"partitions: [{name: a, pkey: 0xffff}]", "write 0x7fff with membership: full"},
-		{"partitions: [{name: a, pkey: 0}]", "is no P_Key"},
-		{"partitions: [{name: a, pkey: 0x0}]", "is no P_Key"},
-		{"partitions: [{name: a, pkey: 1234}]", "is no P_Key"},
-		{"partitions: [{name: a, pkey: ''}]", "is no P_Key"},
+		{"partitions: [{name: a, pkey: 0}]", "is not a P_Key"},
+		{"partitions: [{name: a, pkey: 0x0}]", "is not a P_Key"},
+		{"partitions: [{name: a, pkey: 1234}]", "is not a P_Key"},
+		{"partitions: [{name: a, pkey: ''}]", "is not a P_Key"},
 		{"partitions: [{name: a}]", "partitions[0].pkey: the key is missing"},
 		{"partitions: [{pkey: 0x1}]", "partitions[0].name: the key is missing"},
 		{"partitions: [{name: 'a b', pkey: 0x1}]", "must be letters"},
-		{"partitions: [{name: a, pkey: 0x1}, {name: a, pkey: 0x2}]", "a partition a already"},
-		{"partitions: [{name: a, pkey: 0x1}, {name: b, pkey: 0x01}]", "is partition a already"},
+		{"partitions: [{name: a, pkey: 0x1}, {name: a, pkey: 0x2}]", "partition a is declared already"},
+		{"partitions: [{name: a, pkey: 0x1}, {name: b, pkey: 0x01}]", "already belongs to partition a"},
 		{"partitions: [{name: a, pkey: 0x1, membership: both}]", "full or limited"},
 		/* stores */
 		{"store: etcd", "h.yaml:1:8: store: etcd needs its endpoints"},
 		{"store: file", "host or etcd"},
-		{"etcd: {endpoints: ['https://a:1']}", "it is not used"},
+		{"etcd: {endpoints: ['https://a:1']}", "it is used only with"},
 		{"store: etcd\netcd: {prefix: /x/}", "etcd.endpoints: the key is missing"},
 		{"store: etcd\netcd: {endpoints: []}", "etcd.endpoints: is empty"},
 		{"store: etcd\netcd: {endpoints: [a:1]}", "https://HOST:PORT"},
 		{"store: etcd\netcd: {endpoints: ['https://u@a:1']}", "https://HOST:PORT"},
 		{"store: etcd\netcd: {endpoints: ['https://a/v3']}", "without a path"},
 		{ETCD("prefix: x"), "begin and end with '/'"},
-		{ETCD("cert: /c"), "it needs key too"},
-		{ETCD("user: u"), "it needs password-file too"},
+		{ETCD("cert: /c"), "it also needs key"},
+		{ETCD("user: u"), "it also needs password-file"},
 		{ETCD("ca: c"), "absolute path"},
 		{ETCD("timeout: 50ms"), "milliseconds"},
 		{ETCD("block: 121"), "from 0 to 120"},
@@ -258,9 +258,9 @@ static void errors_say_where_and_what(void **state)
 		assert_true(vfctl_host_spec_parse(ctx, "h.yaml", bad[i].text, strlen(bad[i].text),
 			&spec) < 0);
 		assert_null(spec);
-		if (!strstr(vfctl_ctx_error(ctx), bad[i].words))
+		if (!strstr(vfctl_ctx_error(ctx), bad[i].message))
 			fail_msg("%s\ngives: %s\nnot:   %s", bad[i].text, vfctl_ctx_error(ctx),
-				bad[i].words);
+				bad[i].message);
 	}
 }
 
@@ -311,16 +311,16 @@ static void a_pkey_is_a_number_or_a_partition(void **state)
 	static const struct {
 		const char *text;
 		int pkey; /* below 0: the error */
-		const char *words;
+		const char *message;
 	} cases[] = {
 		{"0x0010", 0x8010, NULL}, {"0X1A", 0x801a, NULL}, {"0x10:limited", 0x10, NULL},
 		{"storage", 0x10, NULL}, {"storage:full", 0x8010, NULL},
 		{"mpi", 0x8020, NULL}, {"mpi:limited", 0x20, NULL},
 		{"0x8010", -EINVAL, "write 0x0010:full"}, {"0xFFFF", -EINVAL, "write 0x7fff:full"},
-		{"0x0", -EINVAL, "is no P_Key"}, {"0x8000", -EINVAL, "is no P_Key"},
-		{"0x10:both", -EINVAL, "is no P_Key"},
-		{"1234", -ENOENT, "host.yaml has storage, mpi"}, {"", -ENOENT, "no partition ''"},
-		{"mpi:both", -EINVAL, ":full or :limited"}, {"mp", -ENOENT, "no partition 'mp'"},
+		{"0x0", -EINVAL, "is not a P_Key"}, {"0x8000", -EINVAL, "is not a P_Key"},
+		{"0x10:both", -EINVAL, "is not a P_Key"},
+		{"1234", -ENOENT, "host.yaml has storage, mpi"}, {"", -ENOENT, "partition '' not found"},
+		{"mpi:both", -EINVAL, ":full or :limited"}, {"mp", -ENOENT, "partition 'mp' not found"},
 	};
 	struct vfctl_host_spec *s = parse("partitions:\n"
 		"  - {name: storage, pkey: 0x10, membership: limited}\n"
@@ -332,8 +332,8 @@ static void a_pkey_is_a_number_or_a_partition(void **state)
 
 		assert_int_equal(r, cases[i].pkey < 0 ? cases[i].pkey : 0);
 		assert_int_equal(pkey, cases[i].pkey < 0 ? 0xdead : cases[i].pkey);
-		if (cases[i].words)
-			assert_non_null(strstr(vfctl_ctx_error(ctx), cases[i].words));
+		if (cases[i].message)
+			assert_non_null(strstr(vfctl_ctx_error(ctx), cases[i].message));
 	}
 	vfctl_host_spec_free(s);
 }

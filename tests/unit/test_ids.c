@@ -127,10 +127,10 @@ static struct vfctl_id_stats stats(void)
 	return n;
 }
 
-static void says(const char *words)
+static void says(const char *message)
 {
-	if (!strstr(vfctl_ctx_error(ctx), words))
-		fail_msg("'%s' does not say '%s'", vfctl_ctx_error(ctx), words);
+	if (!strstr(vfctl_ctx_error(ctx), message))
+		fail_msg("'%s' does not say '%s'", vfctl_ctx_error(ctx), message);
 }
 
 /* ---- what other tools' tests ask for (facts: peers, section 4) ---- */
@@ -182,7 +182,7 @@ static void the_released_one_of_256_is_found_again(void **state)
 	assert_int_equal(stats().free, 0);
 }
 
-/* Case 13: no P_Key is none, not an error. */
+/* Case 13: a missing P_Key means none, and is not an error. */
 static void a_value_without_a_pkey_has_none(void **state)
 {
 	struct vfctl_id id;
@@ -225,19 +225,19 @@ static void what_is_no_identity_is_refused(void **state)
 {
 	static const struct {
 		uint64_t value;
-		const char *words;
+		const char *message;
 	} bad[] = {{0, "is zero"}, {UINT64_MAX, "all ones"},
 		{0x0100000000000000, "group bit"}, {0xfffffffffffffffe, "group bit"}};
 
 	open_pools(POOL("0x200..0x2ff", "rest: 0s"));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(claim(1, bad[i].value), -EINVAL);
-		says(bad[i].words);
+		says(bad[i].message);
 	}
 	assert_int_equal(stats().leased, 0);
 }
 
-/* ---- resting ---- */
+/* ---- cooldown ---- */
 
 static void a_released_value_rests(void **state)
 {
@@ -251,9 +251,9 @@ static void a_released_value_rests(void **state)
 	assert_int_equal(stats().resting, 1);
 	ids->store->now = NOW + 59;
 	assert_int_equal(take(2, &value), -ENOSPC);
-	says("the next one's rest ends in 1 s");
+	says("the next cooldown ends in 1 s");
 	assert_int_equal(claim(2, 0x0200), -EEXIST);
-	says("last used by domain guest1 (vf0) on node-1 and rests for another 1 s");
+	says("last used by domain guest1 (vf0) on node-1 and stays in its cooldown for another 1 s");
 	/* to whom it was, it is no stranger */
 	assert_int_equal(vfctl_ids_propose(ids, spec->pools, &one, NULL, 0, &value), 0);
 	assert_true(value == 0x0200);
@@ -433,7 +433,7 @@ static void a_pfs_guid_gives_a_pool(void **state)
 
 	open_pools(yaml);
 	assert_int_equal(take(1, &value), -ENODATA);
-	says("PF mlx5_0, which is not known");
+	says("PF mlx5_0, which is unknown");
 	vfctl_ids_close(ids);
 	ids = NULL;
 	assert_int_equal(vfctl_host_spec_set_pf_guid(ctx, spec, 0, 0), -EINVAL);
@@ -467,7 +467,7 @@ static void a_mac_gives_the_guid_that_openstack_derives(void **state)
 
 	open_pools("guid-pools: [{name: os, derive: mac, rest: 60s}]");
 	assert_int_equal(vfctl_ids_take(ids, spec->pools, &o, 0, NULL, &id), -EINVAL);
-	says("none is given");
+	says("is not stated");
 	assert_int_equal(vfctl_ids_take(ids, spec->pools, &o, 0, &group, &id), -EINVAL);
 	assert_int_equal(vfctl_ids_take(ids, spec->pools, &o, 0, &mac, &id), 0);
 	assert_true(id.value == 0xfa163e0000123456);
@@ -489,7 +489,7 @@ static void a_pool_cannot_shrink_below_what_it_leased(void **state)
 		must_take(n);
 	assert_int_equal(release(0x0203), 0);
 	assert_int_equal(try_open(POOL("0x210..0x2ff", "rest: 60s"), true), -EINVAL);
-	says("leaves out 3 values that it has leased, the first 00:00:00:00:00:00:02:00 (of "
+	says("no longer includes 3 leased values, the first 00:00:00:00:00:00:02:00 (of "
 	     "domain guest0)");
 	/* looking is no harm */
 	assert_int_equal(try_open(POOL("0x210..0x2ff", "rest: 60s"), false), 0);
@@ -498,12 +498,12 @@ static void a_pool_cannot_shrink_below_what_it_leased(void **state)
 	open_pools(POOL("0x200..0x2ff", "rest: 60s"));
 	assert_int_equal(stats().leased, 3);
 	assert_true(must_take(9) == 0x0204);
-	/* cut where nothing is leased: what rests there is in no pool */
+	/* cut where nothing is leased: values in their cooldown there are in no pool */
 	assert_int_equal(vfctl_ids_release(ids, VFCTL_ID_GUID, 0x0204, NULL, true), 0);
 	open_pools(POOL("0x200..0x202", "rest: 60s"));
 	assert_int_equal(stats().resting, 0);
 	assert_int_equal(claim(9, 0x0203), -EEXIST);
-	says("rests");
+	says("cooldown");
 }
 
 static void a_value_moves_with_its_range(void **state)

@@ -77,7 +77,7 @@ static const char *first_finding(const struct vfctl_rdma_device *d,
 	return vfctl_rdma_finding(d, p, &i, text) ? text : "";
 }
 
-#define assert_says(d, p, words) assert_non_null(strstr(first_finding(d, p), words))
+#define assert_says(d, p, message) assert_non_null(strstr(first_finding(d, p), message))
 
 /* The states of a real ConnectX-6 VF before and after its GUID, and others. */
 static void findings(void **state)
@@ -88,7 +88,7 @@ static void findings(void **state)
 
 	assert_string_equal(first_finding(&d, &p), "");
 	p.state = VFCTL_PORT_INIT;
-	assert_says(&d, &p, "brought it up yet");
+	assert_says(&d, &p, "not yet activated it");
 	p.sm_lid = 0;
 	assert_says(&d, &p, "no subnet manager");
 	p = (struct vfctl_rdma_port){.infiniband = true, .state = VFCTL_PORT_DOWN, .guid = 1,

@@ -141,13 +141,13 @@ static void pfs_may_be_left_out(void **state)
 
 /* The good text with one thing changed, and the words that must come. */
 static const struct {
-	const char *from, *to, *words;
+	const char *from, *to, *message;
 } faults[] = {
 	{"\"2-3,6-7\"", "\"1-3,6-7\"", "model.json: nodes[1].cpus: CPU 1 is in node 0 too"},
 	{"\"2-3,6-7\"", "\"4-7\"", "nodes[1].cpus: CPUs 4-5 are in node 0 too"},
 	{"\"2-3,6-7\"", "\"2-3,6\"", "online: CPU 7 is in no node"},
 	{"\"2-3,6-7\"", "\"2-3,6-8\"", "nodes[1].cpus: this host has no CPU 8 online"},
-	{"\"2-3,6-7\"", "\"3-2\"", "nodes[1].cpus: '3-2' is no list of CPUs"},
+	{"\"2-3,6-7\"", "\"3-2\"", "nodes[1].cpus: '3-2' is not a list of CPUs"},
 	{"\"2-3,6-7\"", "\"2-3,6-7,99999\"", "nodes[1].cpus: '2-3,6-7,99999' has CPUs of 4096"},
 	{"\"2-3,6-7\"", "[2, 3]", "nodes[1].cpus: it is a list; it must be a text"},
 	{"\"id\": 4", "\"id\": 1", "nodes[2].id: 1 comes after 1"},
@@ -160,10 +160,10 @@ static const struct {
 		"nodes[0].memory_bytes: 9000000000000000000 is not 0 to"},
 	{"8589934592, \"pools\"", "99999999999999999999, \"pools\"", "model.json:4:66: not JSON"},
 	{"\"memory_bytes\": 1073741824", "\"memory_byte\": 1073741824",
-		"nodes[2]: there is no member 'memory_byte'; it has id, cpus, memory_bytes, pools"},
+		"nodes[2]: member 'memory_byte' does not exist; the members are id, cpus, memory_bytes, pools"},
 	{"2097152, \"total\"", "2097153, \"total\"", "nodes[0].pools[0].page_bytes: 2097153 is "
-		"no size of huge pages"},
-	{"2097152, \"total\"", "4096, \"total\"", "pools[0].page_bytes: 4096 is no size"},
+		"not a size of huge pages"},
+	{"2097152, \"total\"", "4096, \"total\"", "pools[0].page_bytes: 4096 is not a size"},
 	{"2097152, \"total\"", "2147483648, \"total\"", "pools[1].page_bytes: 1073741824 comes "
 		"after 2147483648"},
 	{"\"total\": 4", "\"total\": 72057594037927936", "pools[1].total: 72057594037927936 pages"},
@@ -172,14 +172,14 @@ static const struct {
 	{"[10, 21, 17]", "[10, 9, 17]", "distances[0][1]: 9 is not 10 to 255"},
 	{"[10, 21, 17]", "[10, 256, 17]", "distances[0][1]: 256 is not 0 to 255"},
 	{"[10, 21, 17]", "[10, 21]", "distances[0]: it has 2 numbers for 3 nodes"},
-	{"[10, 21, 17]", "[10, 21, 17, 3]", "distances[0][3]: there are only 3 nodes"},
+	{"[10, 21, 17]", "[10, 21, 17, 3]", "distances[0][3]: the host has only 3 nodes"},
 	{", [17, 28, 10]", "", "distances: it has 2 rows for 3 nodes"},
-	{", [17, 28, 10]", ", [17, 28, 10], [1]", "distances[3]: there are only 3 nodes"},
+	{", [17, 28, 10]", ", [17, 28, 10], [1]", "distances[3]: the host has only 3 nodes"},
 	{"\"1,5\", \"node\": 0", "\"1,4\", \"node\": 0", "cores[1].cpus: CPU 4 is in cores[0] too"},
 	{"\"1,5\", \"node\": 0", "\"1,5\", \"node\": 1", "cores[1].cpus: not all of them are in its "
 		"node 1"},
-	{"\"1,5\", \"node\": 0", "\"1,5\", \"node\": 9", "cores[1].node: there is no node 9"},
-	{"\"1,5\", \"node\": 0", "\"1,5\", \"node\": null", "cores[1].node: there is no node -1"},
+	{"\"1,5\", \"node\": 0", "\"1,5\", \"node\": 9", "cores[1].node: node 9 does not exist"},
+	{"\"1,5\", \"node\": 0", "\"1,5\", \"node\": null", "cores[1].node: node -1 does not exist"},
 	{"\"1,5\", \"node\": 0", "\"\", \"node\": 0", "cores[1].cpus: a core has at least one CPU"},
 	{"\"1,5\", \"node\": 0", "\"1\", \"node\": 0", "online: CPU 5 is in no core"},
 	{"\"3,7\", \"node\": 1", "\"3,9\", \"node\": 1", "cores[3].cpus: this host has no CPU 9"},
@@ -190,27 +190,27 @@ static const struct {
 	{"\"online\": \"0-7\"", "\"online\": \"0-8\"", "online: CPU 8 is in no node"},
 	{"\"reserved_cpus\": \"0,4\"", "\"reserved_cpus\": \"0,8-9\"", "reserved_cpus: this host "
 		"has no CPUs 8-9 online"},
-	{"\"shared_cpus\": \"2,6\"", "\"shared_cpus\": \"4,6\"", "shared_cpus: CPU 4 is reserved "
-		"for the host too"},
+	{"\"shared_cpus\": \"2,6\"", "\"shared_cpus\": \"4,6\"", "shared_cpus: CPU 4 is "
+		"also reserved for the host"},
 	{"\"shared_ratio\": 8", "\"shared_ratio\": 65", "shared_ratio: 65 is not 0 to 64"},
 	{"\"busy_cpus\": \"3\"", "\"busy_cpus\": \"30\"", "busy_cpus: this host has no CPU 30"},
-	{"[{\"node\": 1, \"page", "[{\"node\": 2, \"page", "promises[0].node: there is no node 2"},
+	{"[{\"node\": 1, \"page", "[{\"node\": 2, \"page", "promises[0].node: node 2 does not exist"},
 	{"\"bytes\": 4096", "\"bytes\": -4096", "promises[0].bytes: -4096 is not"},
 	{"\"page_bytes\": 0, \"bytes\": 4096", "\"page_bytes\": 4096, \"bytes\": 4096",
 		"promises[0].page_bytes: 4096 is neither 0"},
 	{"\"bytes\": 4096", "\"bytes\": 4096, \"shared_vcpus\": 1",
-		"promises[0]: there is no member 'shared_vcpus'"},
-	{"\"num_vfs\": 3", "\"num_vfs\": 9", "pfs[0].num_vfs: 9 of at most 8 VFs"},
+		"promises[0]: member 'shared_vcpus' does not exist"},
+	{"\"num_vfs\": 3", "\"num_vfs\": 9", "pfs[0].num_vfs: 9 VFs exceed the maximum of 8"},
 	{"[\"ens1\", \"mlx5_0\"]", "[\"ens1\", 5]", "pfs[0].names[1]: it is a whole number; it "
 		"must be a text"},
-	{"\"address\": \"0000:3b:00.0\"", "\"address\": \"3b00.0\"", "pfs[0].address: '3b00.0' is "
-		"no PCI address"},
-	{"\"0000:3a\",\n  \"num", "\"3a\",\n  \"num", "pfs[0].root: '3a' is no root complex"},
-	{"\"0000:3a\",\n  \"num", "\"ffffff:ff\",\n  \"num", "pfs[0].root: 'ffffff:ff' is no root"},
+	{"\"address\": \"0000:3b:00.0\"", "\"address\": \"3b00.0\"", "pfs[0].address: '3b00.0' is not a "
+		"PCI address"},
+	{"\"0000:3a\",\n  \"num", "\"3a\",\n  \"num", "pfs[0].root: '3a' is not a root complex"},
+	{"\"0000:3a\",\n  \"num", "\"ffffff:ff\",\n  \"num", "pfs[0].root: 'ffffff:ff' is not a root"},
 	{"\"infiniband\", \"port\": 1, \"root\": \"0000:3a\",\n  \"num", "\"ib\", \"port\": 1, "
-		"\"root\": \"0000:3a\",\n  \"num", "pfs[0].fabric: 'ib' is no fabric"},
-	{"\"index\": 0,\n  \"node\": 0", "\"index\": 0,\n  \"node\": 3", "free_vfs[0].node: there is "
-		"no node 3"},
+		"\"root\": \"0000:3a\",\n  \"num", "pfs[0].fabric: 'ib' is not a fabric"},
+	{"\"index\": 0,\n  \"node\": 0", "\"index\": 0,\n  \"node\": 3", "free_vfs[0].node: node "
+		"3 does not exist"},
 	{"\"0000:3b:00.1\"", "\"0000:3b:00.2\"", "occupants[0].vfs[0].address: VF 0000:3b:00.2 is "
 		"free_vfs[0] already"},
 	{"\"index\": 0", "\"index\": 65535", "free_vfs[0].index: 65535 is not 0 to 65534"},
@@ -224,11 +224,11 @@ static const struct {
 	{"\"active\"}]", "\"active\"}, {\"address\": \"0000:3c:00.0\", \"names\": [\"x\", "
 		"\"mlx5_0\"], \"num_vfs\": 0, \"max_vfs\": 1}]", "pfs[1].names: pfs[0] is called mlx5_0 too"},
 	{"\"name\": \"b\", \"cpus\": \"7\"", "\"name\": \"b\", \"cpus\": \"5\"", "occupants[1].cpus: "
-		"CPU 5 is held by a too"},
+		"CPU 5 is also used by a"},
 	{"\"name\": \"b\", \"cpus\": \"7\"", "\"name\": \"b\", \"cpus\": \"8\"", "occupants[1].cpus: "
 		"this host has no CPU 8"},
-	{"\"name\": \"b\"", "\"name\": \"\"", "occupants[1].name: it has none"},
-	{"\"name\": \"b\"", "\"name\": null", "occupants[1].name: it has none"},
+	{"\"name\": \"b\"", "\"name\": \"\"", "occupants[1].name: it is missing"},
+	{"\"name\": \"b\"", "\"name\": null", "occupants[1].name: it is missing"},
 	{"\"name\": \"b\"", "\"running\": true", "occupants[1].name: the member is missing"},
 	{"{\"name\": \"b\", \"cpus\": \"7\"}", "{\"name\": \"b\", \"vfs\": [{\"address\": "
 		"\"0000:3b:00.2\", \"pf\": \"0000:3b:00.0\", \"index\": 1}]}",
@@ -239,7 +239,7 @@ static const struct {
 	{"\"running\": true, \"cpus\"", "\"running\": 1, \"cpus\"", "occupants[0].running: it is a "
 		"whole number; it must be true or false"},
 	{"\"vfctl_model\": 1", "\"vfctl_model\": 2", "vfctl_model: this vfctl reads version 1"},
-	{"\"busy_cpus\"", "\"reserved\"", "model.json: there is no member 'reserved'; it has "
+	{"\"busy_cpus\"", "\"reserved\"", "model.json: member 'reserved' does not exist; the members are "
 		"vfctl_model, nodes"},
 	{"\"busy_cpus\"", "\"shared_cpus\"", "duplicate"},
 };
@@ -261,7 +261,7 @@ static void each_fault_names_its_member(void **state)
 		if (r == 0)
 			fail_msg("'%s' was taken", faults[i].to);
 		assert_null(m);
-		if (!strstr(vfctl_ctx_error(ctx), faults[i].words) ||
+		if (!strstr(vfctl_ctx_error(ctx), faults[i].message) ||
 			strncmp(vfctl_ctx_error(ctx), "model.json:", 11)) /* a line and column follow, or a space */
 			fail_msg("'%s' said: %s", faults[i].to, vfctl_ctx_error(ctx));
 	}
@@ -287,7 +287,7 @@ static void what_is_no_object_is_no_model(void **state)
 	}
 }
 
-/* Two foreign domains may name one VF; a free one is nobody's. */
+/* Two foreign domains may share a VF; a free VF has no holder. */
 static void a_foreign_domain_shares_but_takes(void **state)
 {
 	struct vfctl_host_model *m = parse(good);

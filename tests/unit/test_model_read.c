@@ -200,7 +200,7 @@ static void others_hold_what_their_xml_says(void **state)
 
 struct rule {
 	const char *isolated, *spec, *given; /* NULL: not stated */
-	const char *reserved, *why, *words;  /* words: it is refused with them */
+	const char *reserved, *why, *message;  /* words: it is refused with them */
 };
 
 static const struct rule rules[] = {
@@ -231,9 +231,9 @@ static void check_rule(const struct rule *rule, const struct vfctl_place_options
 	assert_int_equal(vfctl_snapshot_read(ctx, NULL, &s), 0);
 	r = vfctl_model_read(ctx, s, options, &m);
 	vfctl_snapshot_free(s);
-	if (rule->words) {
+	if (rule->message) {
 		assert_int_equal(r, -EINVAL);
-		if (!strstr(vfctl_ctx_error(ctx), rule->words))
+		if (!strstr(vfctl_ctx_error(ctx), rule->message))
 			fail_msg("%s", vfctl_ctx_error(ctx));
 		return;
 	}

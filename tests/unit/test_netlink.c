@@ -90,7 +90,7 @@ static void every_vf_is_read_however_long_the_list(void **state)
 			for (uint32_t i = 0; i < counts[c]; i++)
 				check_vf(nl_vfs_find(&vfs, i), i, guids);
 			assert_null(nl_vfs_find(&vfs, counts[c]));
-			/* It stands behind the list; IPoIB has another. */
+			/* It comes after the list; IPoIB has another one. */
 			assert_int_equal(vfs.permanent.byte[1], guids ? 0 : 0x51);
 			nl_vfs_free(&vfs);
 		}

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/steps.h"
+#include "base/trial.h"
 #include "eswitch/eswitch.h"
 #include "hook/hook_install.h"
 #include "host/host.h"
@@ -214,14 +215,16 @@ static void each_kind_observes_applies_and_reverts(void **state)
 	}
 }
 
-/* Those of guests' changes have a test of their own, with a store and a libvirt. */
+/* The operations of guests' changes have their own test, with a store and a libvirt. */
 static const struct op_type *const guests[] = {&op_claim, &op_unclaim, &op_lease, &op_unlease,
 	&op_lease_vf, &op_unlease_vf, &op_lease_domain,
-	&op_policy, &op_unrun, &op_domain, &op_undomain, &op_definition,
+	&op_policy, &op_end_run, &op_domain, &op_undefine, &op_definition,
 	&op_plugged, &op_run, &op_run_vf, &op_intent, &op_definition_vf, &op_run_had,
 	&op_lease_shape, &op_shape_later, &op_vf_leaves, &op_redefine, &op_vf_port,
 	/* It waits for what a bond brings, and has nothing to take back: the story lag. */
 	&op_lag,
+	/* It asks whoever tries a change, and changes nothing: the story try. */
+	&op_trial,
 	/* These touch the machine itself: in the lab. */
 	&op_hook_program, &op_hook_reload};
 
@@ -252,7 +255,7 @@ static void what_a_device_had_goes_with_it(void **state)
 		struct op op = {s->type, target, s->want, s->other};
 
 		/* What irqbalance was told of a PF stands with irqbalance. */
-		if (strncmp(s->target, "0000:", 5) || !s->type->volatile_ || s->type == &op_irq_keep)
+		if (strncmp(s->target, "0000:", 5) || !s->type->lost_on_reboot || s->type == &op_irq_keep)
 			continue;
 		snprintf(target, sizeof(target), "%s", s->target);
 		assert_true(ops_leave_something(ctx, &op, 1));
@@ -353,9 +356,9 @@ static void the_journal_gives_back_what_it_was_given(void **state)
 	assert_string_equal(open->v[0].boot, entry.boot);
 	assert_int_equal(open->v[0].pid, getpid());
 	assert_int_equal(open->v[0].op_count, 3);
-	assert_string_equal(open->v[0].words[0], "first");
-	assert_string_equal(open->v[0].words[1], "");
-	assert_string_equal(open->v[0].words[2], "second");
+	assert_string_equal(open->v[0].message[0], "first");
+	assert_string_equal(open->v[0].message[1], "");
+	assert_string_equal(open->v[0].message[2], "second");
 	assert_ptr_equal(open->v[0].ops[1].type, &op_vf_driver);
 	assert_string_equal(open->v[0].ops[1].target, PF "/3");
 	assert_null(open->v[0].ops[1].want);

@@ -45,14 +45,14 @@ static void json_reads_back(void **state)
 	out_open(out, "texts", '[');
 	for (size_t i = 0; i < COUNT; i++)
 		out_str(out, NULL, texts[i].raw);
-	out_shut(out);
+	json_close(out);
 	out_open(out, "empty", '{');
-	out_shut(out);
+	json_close(out);
 	out_int(out, "least", INT64_MIN);
 	out_bool(out, "yes", true);
 	out_null(out, "nothing");
 	out_str(out, "key\n\"", NULL);
-	out_shut(out);
+	json_close(out);
 	assert_true(out_close(out));
 	fclose(file);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
@@ -206,8 +206,8 @@ static void json_lines_are_lines(void **state)
 		out_int(out, "i", i);
 		out_open(out, "list", '[');
 		out_str(out, NULL, "a\nb");
-		out_shut(out);
-		out_shut(out);
+		json_close(out);
+		json_close(out);
 	}
 	assert_true(out_close(out));
 	fclose(file);
@@ -216,7 +216,7 @@ static void json_lines_are_lines(void **state)
 	free(text);
 }
 
-/* What a failure makes of an answer that was begun, as far as @depth, in a @root. */
+/* The answer of a failure after an answer was begun, down to @depth, in a @root. */
 static char *failed_answer(size_t depth, char root)
 {
 	char *text = NULL;
@@ -232,7 +232,7 @@ static char *failed_answer(size_t depth, char root)
 		out_str(out, NULL, "one");
 	out_error(out, "no \"room\"\n", "ENOSPC", 1);
 	/* The caller goes on shutting what it opened, and may fail again. */
-	out_shut(out);
+	json_close(out);
 	out_error(out, "again", "EIO", 1);
 	assert_true(out_close(out));
 	fclose(file);

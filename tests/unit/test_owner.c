@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who may have a MAC or GUID, whatever the road. */
+/* Who may have a MAC or GUID, for each operation that assigns one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static const struct row_case rows[] = {
 	{"it rests, and was its own", VFCTL_ID_RESTING, {"h", A, "a", "vf0"}, 101,
 		{.domain_uuid = A}, VALUE_OWN},
 	{"it has rested", VFCTL_ID_RESTING, {"h", A, "a", "vf0"}, 100, {.domain_uuid = B}, VALUE_FREE},
-	{"set aside for this host", VFCTL_ID_BLOCK, {"h", "", "", ""}, 0,
+	{"values in the reserve of this host", VFCTL_ID_BLOCK, {"h", "", "", ""}, 0,
 		{.domain_uuid = B, .host = "h"}, VALUE_RESERVE},
 	{"set aside for another", VFCTL_ID_BLOCK, {"h", "", "", ""}, 0,
 		{.domain_uuid = B, .host = "i"}, VALUE_TAKEN},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picture's XML is the model: hwloc reads the same machine back from it. */
+/* The picture of a model: its boxes, their colours and their texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,83 +12,6 @@
 #include "topology/picture_style.h"
 
 static struct vfctl_ctx *ctx;
-
-static struct vfctl_topology *load(enum vfctl_topology_kind kind, const char *text)
-{
-	struct vfctl_topology_source source = {.kind = kind, .text = text};
-	struct vfctl_topology *topology = NULL;
-
-	if (vfctl_topology_load(ctx, &source, &topology) < 0)
-		fail_msg("%s", vfctl_ctx_error(ctx));
-	return topology;
-}
-
-/* What hwloc makes of the XML, from a file as it wants one. */
-static struct vfctl_topology *read_xml(const struct buf *xml)
-{
-	char path[] = "/tmp/vfctl-test-XXXXXX";
-	int fd = mkstemp(path);
-	struct vfctl_topology *t;
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, xml->data, xml->len), xml->len);
-	close(fd);
-	t = load(VFCTL_TOPOLOGY_XML, path);
-	unlink(path);
-	return t;
-}
-
-static bool same(const struct vfctl_cpuset *a, const struct vfctl_cpuset *b)
-{
-	return vfctl_cpuset_within(a, b) && vfctl_cpuset_within(b, a);
-}
-
-static void assert_same_machine(const struct vfctl_topology *a, const struct vfctl_topology *b)
-{
-	assert_int_equal(a->node_count, b->node_count);
-	assert_int_equal(a->core_count, b->core_count);
-	assert_true(same(&a->online, &b->online));
-	for (size_t i = 0; i < a->node_count; i++) {
-		assert_int_equal(a->nodes[i].id, b->nodes[i].id);
-		assert_int_equal(a->nodes[i].memory_bytes, b->nodes[i].memory_bytes);
-		assert_true(same(&a->nodes[i].cpus, &b->nodes[i].cpus));
-	}
-	for (size_t i = 0; i < a->core_count; i++) {
-		assert_true(same(&a->cores[i].cpus, &b->cores[i].cpus));
-		assert_int_equal(a->cores[i].node, b->cores[i].node);
-		assert_int_equal(a->cores[i].package, b->cores[i].package);
-		for (size_t k = 0; k < i; k++)
-			assert_int_equal(a->cores[i].l3 == a->cores[k].l3,
-				b->cores[i].l3 == b->cores[k].l3);
-	}
-}
-
-static void hwloc_reads_the_same_machine(void **state)
-{
-	static const char *const shapes[] = {
-		"numa:1 core:1 pu:1",
-		"package:2 numa:1 l3:4 core:8 pu:2",
-		"package:1 numa:4 l3:1 core:3 pu:3",
-		"package:2 numa:4 l3:2 core:4 pu:2",
-		"package:8 numa:1 l3:8 core:8 pu:2",
-		"package:2 numa:1 core:4 pu:2(indexes=core:package:pu)",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
-		struct vfctl_host_model m = {
-			.topology = load(VFCTL_TOPOLOGY_SYNTHETIC, shapes[i])};
-		_buf_ struct buf xml = {0};
-		struct vfctl_topology *back;
-
-		print_message("%s\n", shapes[i]);
-		picture_xml(&m, &xml);
-		assert_false(xml.failed);
-		back = read_xml(&xml);
-		assert_same_machine(m.topology, back);
-		vfctl_topology_free(back);
-		vfctl_topology_free(m.topology);
-	}
-}
 
 static const char odd[] = "{\"nodes\": ["
 	"{\"id\": 1, \"cpus\": \"0-2,40\", \"memory_bytes\": 1},"
@@ -105,50 +28,73 @@ static const char odd[] = "{\"nodes\": ["
 	"\"pf\": \"0000:10:00.0\", \"index\": 0}]},"
 	"{\"name\": \"two\", \"cpus\": \"40\", \"foreign\": true}]}";
 
-/* "<object type="PU" ... os_index="N" ..." up to its style. */
-static void assert_cpu_colour(const struct buf *xml, int cpu, uint32_t colour)
+/* A box of @colour whose hint is @hint is in the picture. */
+static void assert_box(const struct buf *svg, uint32_t colour, const char *hint)
 {
-	char index[32], style[48];
-	const char *at = xml->data, *end;
+	char fill[32], title[128];
+	const char *at;
 
-	snprintf(index, sizeof(index), "os_index=\"%d\"", cpu);
-	snprintf(style, sizeof(style), "Background=#%06x;", colour);
-	while ((at = strstr(at, "type=\"PU\""))) {
-		end = strstr(at, "</object>");
-		if (strstr(at, index) && strstr(at, index) < end) {
-			assert_true(strstr(at, style) && strstr(at, style) < end);
-			return;
-		}
-		at = end;
-	}
-	fail_msg("there is no CPU %d", cpu);
+	snprintf(title, sizeof(title), "<title>%s</title></rect>", hint);
+	snprintf(fill, sizeof(fill), "fill=\"#%06x\"", colour);
+	at = strstr(svg->data, title);
+	assert_non_null(at);
+	while (at > svg->data && *at != '\n')
+		at--;
+	assert_non_null(strstr(at, fill));
+	assert_true(strstr(at, fill) < strstr(at, title));
 }
 
 static void each_holder_has_its_colour(void **state)
 {
 	struct vfctl_host_model *m;
-	_buf_ struct buf xml = {0};
-	struct vfctl_topology *back;
+	_buf_ struct buf svg = {0};
 
 	if (vfctl_model_parse(ctx, "odd", odd, strlen(odd), &m) < 0)
 		fail_msg("%s", vfctl_ctx_error(ctx));
-	picture_xml(m, &xml);
-	assert_cpu_colour(&xml, 0, style_guest(0));
-	assert_cpu_colour(&xml, 40, STYLE_SEVERAL);
-	assert_cpu_colour(&xml, 1, STYLE_FREE);
-	assert_cpu_colour(&xml, 2, STYLE_HOST);
-	assert_non_null(strstr(xml.data, "name=\"PF a&lt;b&amp;&quot; 0000:10:00.0, node 5\""));
-	assert_non_null(strstr(xml.data, "name=\"PF 0000:10:00.1, switchdev, in &lt;b&gt;, VF-LAG off, "
-		"of no node\""));
-	assert_non_null(strstr(xml.data, "name=\"VF 0 first\""));
-	assert_non_null(strstr(xml.data, "name=\"VF 1 free\""));
-	assert_non_null(strstr(xml.data, "name=\"first: 2 CPUs, 2 MiB\""));
-	assert_non_null(strstr(xml.data, "name=\"two: 1 CPU\""));
-	assert_non_null(strstr(xml.data, "value=\"blue: first (off), CPUs 0,40, 2 MiB, "
-		"VF a&lt;b&amp;&quot;/0\""));
-	back = read_xml(&xml);
-	assert_same_machine(m->topology, back);
-	vfctl_topology_free(back);
+	picture_svg(m, "a <host>", &svg);
+	assert_false(svg.failed);
+	assert_box(&svg, style_guest(0), "CPUs 0,40: first, two");
+	assert_box(&svg, STYLE_FREE, "CPUs 1");
+	assert_box(&svg, STYLE_HOST, "CPUs 2");
+	assert_box(&svg, style_guest(0), "VF 0: first");
+	assert_box(&svg, STYLE_FREE, "VF 1: free");
+	assert_int_equal(style_cpu(m, 40), STYLE_SEVERAL);
+	assert_non_null(strstr(svg.data, ">a &lt;host&gt;</text>"));
+	assert_non_null(strstr(svg.data, ">PF a&lt;b&amp;&quot; 0000:10:00.0</text>"));
+	assert_non_null(strstr(svg.data, ">0 of 1 VFs, switchdev, in &lt;b&gt;, VF-LAG off</text>"));
+	assert_non_null(strstr(svg.data, ">PFs without a NUMA node</text>"));
+	assert_non_null(strstr(svg.data, ">first: 2 CPUs, 2 MiB</text>"));
+	assert_non_null(strstr(svg.data, ">two: 1 CPU</text>"));
+	assert_non_null(strstr(svg.data, ">first (off), CPUs 0,40, 2 MiB, VF a&lt;b&amp;&quot;/0</text>"));
+	vfctl_model_free(m);
+}
+
+static const char remote[] = "{\"nodes\": [{\"id\": 0, \"cpus\": \"0-1\", \"memory_bytes\": 1073741824},"
+	"{\"id\": 1, \"cpus\": \"2-3\", \"memory_bytes\": 1073741824}], \"distances\": [[10, 21], [21, 10]],"
+	"\"cores\": [{\"cpus\": \"0\", \"node\": 0}, {\"cpus\": \"1\", \"node\": 0}, {\"cpus\": \"2\", \"node\": 1},"
+	"{\"cpus\": \"3\", \"node\": 1}], \"pfs\": [{\"address\": \"0000:10:00.0\", \"names\": [\"ens1\"], \"node\": 1,"
+	"\"num_vfs\": 1, \"max_vfs\": 8, \"driver\": \"ice\", \"speed_mbps\": 25000, \"fabric\": \"ethernet\"}],"
+	"\"occupants\": [{\"name\": \"far\", \"cpus\": \"0\", \"memory\": [{\"node\": 1, \"page_bytes\": 0,"
+	"\"bytes\": 2097152}], \"vfs\": [{\"address\": \"0000:10:00.2\", \"pf\": \"0000:10:00.0\", \"index\": 0,"
+	"\"node\": 1}]}]}";
+
+static void what_is_not_local_is_marked(void **state)
+{
+	struct vfctl_host_model *m;
+	_buf_ struct buf svg = {0};
+
+	if (vfctl_model_parse(ctx, "remote", remote, strlen(remote), &m) < 0)
+		fail_msg("%s", vfctl_ctx_error(ctx));
+	picture_svg(m, "far", &svg);
+	assert_non_null(strstr(svg.data, ">not local: VF ens1/0 on node 1, memory on node 1</text>"));
+	assert_non_null(strstr(svg.data, ">Ethernet, 25 Gbit/s, ice</text>"));
+	assert_non_null(strstr(svg.data, ">1 of 8 VFs (0 free)</text>"));
+	assert_non_null(strstr(svg.data, ">distance 21 to node 1</text>"));
+	assert_non_null(strstr(svg.data, ">2 cores (1 free), 1 GiB</text>"));
+	buf_reset(&svg);
+	vfctl_cpuset_add(&m->occupants[0].cpus, 2); /* now it has a core on each node */
+	picture_svg(m, "near", &svg);
+	assert_null(strstr(svg.data, "not local"));
 	vfctl_model_free(m);
 }
 
@@ -198,7 +144,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hwloc_reads_the_same_machine),
+		cmocka_unit_test(what_is_not_local_is_marked),
 		cmocka_unit_test(each_holder_has_its_colour),
 		cmocka_unit_test(colours_differ),
 		cmocka_unit_test(long_names_are_cut_between_characters),

@@ -267,11 +267,11 @@ static void refusals_say_what_is_short(void **state)
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_VFS);
 	assert_int_equal(a->node, VFCTL_NODE_NONE);
 	assert_true(has_reason(a, VFCTL_REASON_SHORT,
-		"2 of left asked, local; free: 1 on node 0"));
+		"2 of left requested, local; free: 1 on node 0"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
 		"create 1 more VF on left (it has 1 of 7)"));
 	vfctl_plan_free(plan);
-	/* Where the PF can have no more, that is not advised. */
+	/* If the PF can have no more VFs, this is not proposed. */
 	pf.max_vfs = 1;
 	plan = make_plan(&h, &request, 1);
 	for (size_t i = 0; i < plan->assignments[0].reason_count; i++)
@@ -286,7 +286,7 @@ static void refusals_say_what_is_short(void **state)
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_CPUS);
 	assert_true(has_reason(a, VFCTL_REASON_SHORT,
 		"node 0: 4 free whole cores (4 CPUs), 5 needed: 4 for 4 vCPUs"));
-	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 1: VFs: 1 of any PF asked, local; free: "
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 1: VFs: 1 of any PF requested, local; free: "
 		"1 on node 0"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
 		"with 3 vCPUs it fits, on node 0"));
@@ -303,7 +303,7 @@ static void refusals_say_what_is_short(void **state)
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_MEMORY);
 	assert_true(has_reason(
-		a, VFCTL_REASON_SHORT, "4GiB in pages of 1GiB asked, 3GiB is free"));
+		a, VFCTL_REASON_SHORT, "4GiB requested in pages of 1GiB, 3GiB free"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "reserve 1 more page of 1GiB on node 0 "
 		"(hugepages-1048576kB/nr_hugepages)"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
@@ -355,7 +355,7 @@ static void pages_and_promises(void **state)
 	vfctl_plan_free(plan);
 }
 
-/* What the leases say and what the kernel says: the smaller one counts. */
+/* The leases and the kernel report different numbers: the smaller one counts. */
 static void pages_are_free_only_when_both_say_so(void **state)
 {
 	struct vfctl_promise promise = {
@@ -411,7 +411,7 @@ static void absurd_requests_are_named(void **state)
 	static const struct vfctl_vf_want many = {
 		.any_pf = true, .cell = VFCTL_CELL_ANY, .fabric = -1, .count = 65};
 	struct vfctl_request requests[12];
-	const char *words[12];
+	const char *message[12];
 	struct host_model h;
 	size_t n = 0;
 
@@ -420,13 +420,13 @@ static void absurd_requests_are_named(void **state)
 	do {                                                                             \
 		requests[n] = guest(2, NULL);                                            \
 		__VA_ARGS__;                                                             \
-		words[n++] = word;                                                       \
+		message[n++] = word;                                                       \
 	} while (0)
 	CASE("0 vCPUs", requests[n].vcpus = 0);
 	CASE("5000 vCPUs", requests[n].vcpus = 5000);
 	CASE("65 emulator cores", requests[n].emulator_cores = 65);
 	CASE("100 I/O threads", requests[n].iothreads = 100);
-	CASE("0 bytes of memory", requests[n].memory_bytes = 0);
+	CASE("the guest has no memory", requests[n].memory_bytes = 0);
 	CASE("powers of two", requests[n].page_bytes = 3 * MIB);
 	CASE("whole number of pages", requests[n].page_bytes = GIB;
 		requests[n].memory_bytes = GIB + 1);
@@ -442,8 +442,8 @@ static void absurd_requests_are_named(void **state)
 		assert_int_equal(
 			vfctl_plan_make(ctx, &h.model, &requests[i], 1, NULL, &plan), -EINVAL);
 		assert_null(plan);
-		if (!strstr(vfctl_ctx_error(ctx), words[i]))
-			fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), words[i]);
+		if (!strstr(vfctl_ctx_error(ctx), message[i]))
+			fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), message[i]);
 	}
 }
 

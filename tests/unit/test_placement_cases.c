@@ -312,7 +312,7 @@ static void opennebula_charges_the_wrong_node(void **state)
 	vfctl_plan_free(plan);
 }
 
-/* Of two that would do, the VF of the other node. */
+/* If two VFs are possible, use the one on the other node. */
 static void proxmox_takes_the_first_free_vf(void **state)
 {
 	struct vfctl_request r = guest(2, &any_vf);
@@ -342,7 +342,7 @@ static void rails_are_on_different_pfs(void **state)
 	add_vfs(&h, 0x10, 0, 4, 0);
 	add_vfs(&h, 0x20, 0, 1, 0);
 	two.count = 2;
-	two.apart = 1;
+	two.anti_affinity = 1;
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
 	assert_int_not_equal(plan->assignments[0].vfs[0].pf.bus,
@@ -352,7 +352,7 @@ static void rails_are_on_different_pfs(void **state)
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_VFS);
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT,
-		"each on a PF of its own"));
+		"each on its own PF"));
 	vfctl_plan_free(plan);
 }
 
@@ -446,7 +446,7 @@ static void shared_vcpus_float(void **state)
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT,
-		"5 shared vCPUs asked, its shared CPUs carry 4 more"));
+		"5 shared vCPUs requested, its shared CPUs have capacity for 4 more"));
 	vfctl_plan_free(plan);
 }
 
@@ -471,13 +471,13 @@ static void no_farther_than_asked(void **state)
 /* ---- requests that contradict themselves ---- */
 
 static void assert_error(const struct host_model *h, const struct vfctl_request *r,
-	const char *words)
+	const char *message)
 {
 	struct vfctl_plan *plan;
 
 	assert_int_equal(vfctl_plan_make(ctx, &h->model, r, 1, NULL, &plan), -EINVAL);
-	if (!strstr(vfctl_ctx_error(ctx), words))
-		fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), words);
+	if (!strstr(vfctl_ctx_error(ctx), message))
+		fail_msg("'%s' lacks '%s'", vfctl_ctx_error(ctx), message);
 }
 
 static void contradictions_are_named(void **state)
@@ -513,17 +513,17 @@ static void contradictions_are_named(void **state)
 	assert_error(&h, &r, "3 cells for 2 vCPUs");
 	cells[0].node = cells[1].node = 1;
 	r = celled(cells, 2);
-	assert_error(&h, &r, "cells 0 and 1 are both asked on node 1");
+	assert_error(&h, &r, "cells 0 and 1 both need node 1");
 	cells[0].node = 9;
-	assert_error(&h, &r, "on node 9, which this host does not have");
+	assert_error(&h, &r, "needs node 9, which this host does not have");
 	cells[0].node = cells[1].node = VFCTL_NODE_NONE;
 	r.node = 1;
-	assert_error(&h, &r, "each cell has a node of its own");
+	assert_error(&h, &r, "each cell needs its own node");
 	r = guest(2, &want);
 	want.cell = VFCTL_CELL_EACH;
-	assert_error(&h, &r, "say how many cells");
+	assert_error(&h, &r, "the number of cells is not stated");
 	want.cell = 4;
-	assert_error(&h, &r, "of cell 4, but the guest has 0");
+	assert_error(&h, &r, "for cell 4, but the guest has 0");
 	r = guest(3, NULL);
 	r.threads = VFCTL_THREADS_REQUIRE;
 	assert_error(&h, &r, "the cores of this host have one thread each");
@@ -531,7 +531,7 @@ static void contradictions_are_named(void **state)
 	assert_error(&h, &r, "3 vCPUs do not fill cores of 2 threads");
 	r = guest(2, NULL);
 	r.shared_vcpus = 3;
-	assert_error(&h, &r, "3 shared vCPUs are asked; it must be 0 to 2");
+	assert_error(&h, &r, "3 shared vCPUs are requested; it must be 0 to 2");
 	r = guest(2, NULL);
 	r.iothread_cores = 1;
 	assert_error(&h, &r, "but no I/O threads");

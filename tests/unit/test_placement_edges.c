@@ -34,7 +34,7 @@ static void assert_placed(const struct host_model *h, const struct vfctl_request
 	vfctl_plan_free(plan);
 }
 
-/* Nodes that are alike stand for each other only while nobody asks for one by number. */
+/* Equal nodes represent each other only if no guest requests one by number. */
 static void alike_is_not_the_same(void **state)
 {
 	struct vfctl_cell_want cells[] = {cell(2, 1, VFCTL_NODE_NONE), cell(2, 1, 0)};
@@ -77,7 +77,10 @@ static void memory_of_other_nodes(void **state)
 	struct vfctl_request r = guest(20, NULL);
 	struct host_model h;
 
-	/* What fits with its own memory fits when others' would do as well. */
+	/*
+	 * A guest that fits with its own memory fits even if the memory of other nodes is possible
+	 * too.
+	 */
 	make_host(&h, 2, 11, 1);
 	h.nodes[0].memory_bytes = 10 * GIB;
 	h.nodes[1].memory_bytes = 30 * GIB;
@@ -119,7 +122,7 @@ static void whole_means_nobody_else(void **state)
 	h.model.occupant_count = 1;
 	plan = make_plan(&h, both, 1);
 	assert_int_equal(plan->value[VFCTL_LEVEL_PLACED], 0);
-	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT, "another guest is on it"));
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT, "another guest uses it"));
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY, "whole_node: false"));
 	vfctl_plan_free(plan);
 }
@@ -140,7 +143,7 @@ static void whole_l3_of_unlike_cores_is_refused(void **state)
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT,
-		"no L3 group of cores that are alike is wholly free"));
+		"no L3 group of equal cores is entirely free"));
 	vfctl_plan_free(plan);
 }
 
@@ -156,7 +159,7 @@ static void many_rails(void **state)
 		add_vfs(&h, 16 + pf, 0, 1, 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		wants[i].count = 2;
-		wants[i].apart = i + 1;
+		wants[i].anti_affinity = i + 1;
 	}
 	r.want_count = 3;
 	assert_placed(&h, &r, 1);
@@ -260,7 +263,9 @@ static uint64_t placed_of(const struct host_model *h, const struct vfctl_request
 	return placed;
 }
 
-/* What one guest of a batch takes is gone for the others, of every kind. */
+/*
+ * Resources that one guest of a batch takes are not available to the others, whatever their kind.
+ */
 static void guests_of_a_batch_take_from_each_other(void **state)
 {
 	struct vfctl_request both[] = {guest(3, NULL), guest(3, NULL)};
@@ -396,18 +401,18 @@ static void one_pf_is_not_two(void **state)
 	for (int i = 0; i < 2; i++) {
 		wants[i].any_pf = false;
 		wants[i].pf = bdf(0x10, 0);
-		wants[i].apart = 1;
+		wants[i].anti_affinity = 1;
 	}
 	r.want_count = 2;
 	assert_int_equal(vfctl_plan_make(ctx, &h.model, &r, 1, NULL, &plan), -EINVAL);
-	assert_string_equal(vfctl_ctx_error(ctx), "g: 2 VFs of ens1 are asked apart, each on a PF of "
-		"its own; ask for one of it, or leave out apart");
+	assert_string_equal(vfctl_ctx_error(ctx), "g: 2 VFs of ens1 cannot be on different PFs "
+		"(apart); request one, or remove apart");
 	wants[0].count = 2;
 	r.want_count = 1;
 	assert_int_equal(vfctl_plan_make(ctx, &h.model, &r, 1, NULL, &plan), -EINVAL);
-	/* Of two sets one each is no contradiction. */
+	/* One VF in each of two sets is not a contradiction. */
 	wants[0].count = 1;
-	wants[1].apart = 2;
+	wants[1].anti_affinity = 2;
 	r.want_count = 2;
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
@@ -432,7 +437,7 @@ static void cores_of_one_thread_have_no_siblings(void **state)
 	r.vcpus = 3;
 	plan = make_plan(&h, &r, 1);
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_CHOICE,
-		"(they do not fill cores of equal size)"));
+		"(the vCPUs do not fill cores of equal size)"));
 	vfctl_plan_free(plan);
 }
 

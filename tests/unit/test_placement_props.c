@@ -247,7 +247,7 @@ static void bounds_hold_when_steps_run_out(void **state)
 		assert_int_equal(vfctl_plan_make(ctx, &l.model, l.requests, l.count, &many, &b), 0);
 		assert_true(a->value[VFCTL_LEVEL_PLACED] <= b->value[VFCTL_LEVEL_PLACED]);
 		assert_true(b->value[VFCTL_LEVEL_PLACED] <= a->bound[VFCTL_LEVEL_PLACED]);
-		/* What the shorter search proved, the longer one cannot better. */
+		/* A longer search cannot be better than what the shorter one proved. */
 		for (unsigned i = 0; i < (unsigned)a->gap_level; i++)
 			assert_int_equal(a->value[i], b->value[i]);
 		vfctl_plan_free(a);
@@ -333,7 +333,9 @@ static void moves_are_the_fewest(void **state)
 	vfctl_rebalance_free(r);
 }
 
-/* Memory that a guest which stays holds is nobody else's, whoever of the two is looked at first. */
+/*
+ * Memory of a guest that stays is not available to others, in whichever order they are considered.
+ */
 static void a_move_needs_memory(void **state)
 {
 	struct vfctl_rebalance *r;
@@ -434,9 +436,9 @@ static void why_not_names_what_decides(void **state)
 {
 	const struct {
 		int node;
-		const char *words;
+		const char *message;
 	} cases[] = {
-		{0, "node 0 is where it goes"},
+		{0, "node 0 is the chosen node"},
 		{1, "VFs: 1 of any PF"},
 	};
 	struct vfctl_request request = guest(2, &any_vf);
@@ -450,7 +452,7 @@ static void why_not_names_what_decides(void **state)
 		assert_int_equal(vfctl_plan_why_not(ctx, &h.model, &request, cases[i].node, NULL,
 			&reasons, &count), 0);
 		assert_true(count > 0);
-		assert_non_null(strstr(reasons[0].text, cases[i].words));
+		assert_non_null(strstr(reasons[0].text, cases[i].message));
 		for (size_t k = 0; k < count; k++)
 			free(reasons[k].text);
 		free(reasons);
@@ -458,7 +460,7 @@ static void why_not_names_what_decides(void **state)
 	request.want_count = 0;
 	assert_int_equal(vfctl_plan_why_not(ctx, &h.model, &request, 0, NULL, &reasons, &count),
 		0);
-	assert_non_null(strstr(reasons[0].text, "less room would be left for the next guests"));
+	assert_non_null(strstr(reasons[0].text, "less space would be left for the next guests"));
 	for (size_t k = 0; k < count; k++)
 		free(reasons[k].text);
 	free(reasons);

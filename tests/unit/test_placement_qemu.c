@@ -22,10 +22,10 @@ static void carry(struct host_model *h, struct vfctl_occupant *list, size_t gues
 	h->model.occupants = list;
 }
 
-static bool has_words(const struct vfctl_assignment *a, const char *words)
+static bool has_text(const struct vfctl_assignment *a, const char *message)
 {
 	for (size_t i = 0; i < a->reason_count; i++)
-		if (strstr(a->reasons[i].text, words))
+		if (strstr(a->reasons[i].text, message))
 			return true;
 	return false;
 }
@@ -99,7 +99,7 @@ static void a_full_core_is_followed_by_another(void **state)
 	vfctl_plan_free(plan);
 }
 
-/* Of two cores that carry guests, the fuller one gets the next: the other becomes free. */
+/* Of two shared cores, the next guest gets the fuller one, so that the other becomes free. */
 static void the_fuller_core_is_filled_first(void **state)
 {
 	struct vfctl_occupant list[8];
@@ -139,7 +139,7 @@ static void cells_use_a_seat_that_is_there(void **state)
 	vfctl_plan_free(plan);
 }
 
-/* Who has all cores of the host has QEMU on them; who has a node alone is refused. */
+/* A guest with all cores of the host has QEMU on them; a guest with a whole node is refused. */
 static void the_whole_host_shares_with_itself(void **state)
 {
 	struct vfctl_request r = asks(8);
@@ -150,14 +150,14 @@ static void the_whole_host_shares_with_itself(void **state)
 	plan = make_plan(&h, &r, 1);
 	assert_string_equal(set_text(&plan->assignments[0].emulator_cpus), "0-7");
 	assert_false(plan->assignments[0].emulator_shared);
-	assert_true(has_words(&plan->assignments[0], "the guest takes all cores of this host"));
+	assert_true(has_text(&plan->assignments[0], "the guest takes all cores of this host"));
 	vfctl_plan_free(plan);
 	make_host(&h, 2, 8, 1);
 	r.node = 1;
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
-	assert_true(has_words(&plan->assignments[0], "9 needed: 8 for 8 vCPUs"));
-	assert_true(has_words(&plan->assignments[0], "with emulator_cores: 0 (QEMU's threads on its "
+	assert_true(has_text(&plan->assignments[0], "9 needed: 8 for 8 vCPUs"));
+	assert_true(has_text(&plan->assignments[0], "with emulator_cores: 0 (QEMU's threads on its "
 		"vCPUs' CPUs: jitter) it fits"));
 	vfctl_plan_free(plan);
 }
@@ -175,11 +175,11 @@ static void auto_is_a_remedy(void **state)
 	r.emulator_cores = 1;
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_CPUS);
-	assert_true(has_words(&plan->assignments[0], "with emulator_cores: auto it fits"));
+	assert_true(has_text(&plan->assignments[0], "with emulator_cores: auto it fits"));
 	vfctl_plan_free(plan);
 }
 
-/* Whole L3 groups are the guest's alone; a whole node has nobody to share with. */
+/* Whole L3 groups belong to one guest; a whole node cannot be shared. */
 static void nothing_whole_is_shared(void **state)
 {
 	struct vfctl_request r = asks(4);
@@ -230,7 +230,7 @@ static void iothreads_follow(void **state)
 }
 
 /* A guest whose QEMU shares a core moves with its own cores, and has a seat where it goes. */
-static void a_move_takes_a_seat(void **state)
+static void a_move_takes_a_slot(void **state)
 {
 	struct vfctl_promise memory = {.node = 1, .bytes = GIB};
 	uint32_t none = 0;
@@ -256,7 +256,7 @@ static void a_move_takes_a_seat(void **state)
 	vfctl_rebalance_free(r);
 }
 
-/* Told on both sides: what guests share is nobody's own. */
+/* Checked in both directions: a shared core must not belong to one guest. */
 static void the_model_keeps_shared_cores_apart(void **state)
 {
 	struct vfctl_occupant list[2] = {0};
@@ -273,7 +273,7 @@ static void the_model_keeps_shared_cores_apart(void **state)
 	free(text);
 	list[0].cpus = h.cores[1].cpus;
 	assert_int_equal(vfctl_model_check(ctx, &h.model), -EINVAL);
-	assert_non_null(strstr(vfctl_ctx_error(ctx), "occupants[0].qemu_cpus: CPU 1 is held"));
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "occupants[0].qemu_cpus: CPU 1 is used"));
 }
 
 static int setup(void **state)
@@ -299,7 +299,7 @@ int main(void)
 		cmocka_unit_test(auto_is_a_remedy),
 		cmocka_unit_test(nothing_whole_is_shared),
 		cmocka_unit_test(iothreads_follow),
-		cmocka_unit_test(a_move_takes_a_seat),
+		cmocka_unit_test(a_move_takes_a_slot),
 		cmocka_unit_test(the_model_keeps_shared_cores_apart),
 	};
 

@@ -66,7 +66,7 @@ static void scarce_vfs_are_left_what_they_need(void **state)
 	assert_int_equal(node, 1);
 }
 
-/* What the administrator says of the next guests decides. */
+/* The administrator's kinds of next guests decide. */
 static void typical_guests_decide(void **state)
 {
 	struct vfctl_request small = asks(4, NULL);

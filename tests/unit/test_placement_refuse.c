@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a refusal says: a true reason for each node, and only changes that were tried. */
+/* The text of a refusal: a true reason for each node, and only changes that were tried. */
 #include "placement_case.h"
 
 #include "placement/explain/refuse.h"
@@ -50,7 +50,7 @@ static void odd_memory_and_large_pages_only(void **state)
 	plan = make_plan(&h, &r, 1);
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_MEMORY);
-	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 0: 1536MiB of memory asked, "));
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 0: 1536MiB of memory requested, "));
 	assert_true(has_reason(a, VFCTL_REASON_SHORT, "whole pages of 1GiB"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 2GiB of memory it fits"));
 	vfctl_plan_free(plan);
@@ -73,7 +73,7 @@ static void nothing_for_the_emulator(void **state)
 		assert_true(has_reason(a, VFCTL_REASON_SHORT, "no core is asked for QEMU's threads"));
 		assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with emulator_cores: 1 it fits"));
 		assert_silent(a, "not all of them at once");
-		assert_silent(a, "fits some node");
+		assert_silent(a, "fits on some node");
 	}
 	vfctl_plan_free(plan);
 }
@@ -91,7 +91,7 @@ static void no_more_pages_than_memory(void **state)
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_MEMORY);
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT,
-		"140GiB in pages of 1GiB asked, 4GiB is free"));
+		"140GiB requested in pages of 1GiB, 4GiB free"));
 	assert_silent(&plan->assignments[0], "more");
 	assert_silent(&plan->assignments[0], "nr_hugepages");
 	vfctl_plan_free(plan);
@@ -122,9 +122,9 @@ static void each_node_lacks_something_else(void **state)
 	plan = make_plan(&h, &r, 1);
 	a = &plan->assignments[0];
 	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 0: 1 free whole core (1 CPU), 3 needed"));
-	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 1: VFs: 1 of any PF asked, local; "
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 1: VFs: 1 of any PF requested, local; "
 		"free: 2 on node 0, 2 on node 2"));
-	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 2: 4GiB of memory asked, 2GiB is free"));
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 2: 4GiB of memory requested, 2GiB free"));
 	assert_int_equal(a->reason_count > 3 ? a->reasons[3].kind : VFCTL_REASON_REMEDY,
 		VFCTL_REASON_REMEDY);
 	vfctl_plan_free(plan);
@@ -134,7 +134,7 @@ static void each_node_lacks_something_else(void **state)
 	plan = make_plan(&h, &r, 1);
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_VFS);
-	assert_string_equal(a->reasons[0].text, "VFs: 1 of any PF asked, local; free: none");
+	assert_string_equal(a->reasons[0].text, "VFs: 1 of any PF requested, local; free: none");
 	assert_silent(a, "whole core");
 	vfctl_plan_free(plan);
 }
@@ -193,7 +193,7 @@ static void smaller_changes(void **state)
 
 	add_vfs(&h, 0x10, 0, 2, 0);
 	want.count = 2;
-	want.apart = 1;
+	want.anti_affinity = 1;
 	r = guest(2, &want);
 	plan = make_plan(&h, &r, 1);
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY, "with no apart"));
@@ -285,7 +285,7 @@ static void an_interrupt_ends_it(void **state)
 	ctx->cancelled = 0;
 }
 
-/* What was not tried is told neither as a reason nor as a remedy. */
+/* A change that was not tried is reported neither as a reason nor as a remedy. */
 static void nothing_without_steps(void **state)
 {
 	struct vfctl_request r = guest(9, NULL);
@@ -306,7 +306,7 @@ static void nothing_without_steps(void **state)
 		assert_int_equal(explain_refusals(ctx, &plan, &a), 0);
 		assert_int_equal(a.reason_count, 1);
 		assert_string_equal(a.reasons[0].text,
-			"what stops it was not found in the steps that are left for it");
+			"the reason was not found within the search limit");
 		assert_int_equal(a.remedy_count, 0);
 		free(a.reasons[0].text);
 		free(a.reasons);

@@ -55,7 +55,7 @@ static void make_vfs(struct random_host *h)
 	h->model.vfs = h->vfs;
 }
 
-/* A guest of ours on a few cores of a node that nobody else has. */
+/* A guest of vfctl on a few cores of a node that no other guest uses. */
 static void make_occupants(struct random_host *h, struct vfctl_cpuset *held)
 {
 	size_t count = R(OCCUPANTS_MAX + 1);
@@ -88,7 +88,7 @@ static void make_want(struct random_host *h, size_t cells, struct vfctl_vf_want 
 	if (!w->any_pf)
 		w->pf = h->pfs[R((uint32_t)h->model.pf_count)].bdf;
 	if (w->any_pf && !R(4))
-		w->apart = 1;
+		w->anti_affinity = 1;
 	if (cells && !R(3))
 		w->cell = R(2) ? VFCTL_CELL_EACH : (int)R((uint32_t)cells);
 }
@@ -271,7 +271,7 @@ static void check_refusal(const struct random_host *h, const struct vfctl_plan *
 
 	for (size_t i = 0; i < a->reason_count; i++) {
 		reasons += a->reasons[i].kind == VFCTL_REASON_SHORT;
-		seen.unexplained += strstr(a->reasons[i].text, "each thing by itself") != NULL;
+		seen.unexplained += strstr(a->reasons[i].text, "each resource is available") != NULL;
 	}
 	assert_true(reasons > (a->refusal == VFCTL_REFUSAL_OTHERS));
 	assert_int_equal(reasons + a->remedy_count, a->reason_count);
@@ -418,7 +418,7 @@ static void another_guest_left_out(void **state)
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_OTHERS);
 	/* 10 cores: 5 + 4 are taken; without "three" 5 are free, but 6 are needed. */
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
-		"or leave out guest four (4 vCPUs, 0 VFs): then it fits on node 0"));
+		"or omit guest four (4 vCPUs, 0 VFs): then it fits on node 0"));
 	vfctl_plan_free(plan);
 }
 

@@ -41,7 +41,7 @@ static void assert_refused(const struct host_model *h, const struct vfctl_reques
 static void rails_of_two_nodes_split(void **state)
 {
 	const struct vfctl_vf_want rails = {.any_pf = true, .fabric = VFCTL_FABRIC_ANY,
-		.count = 2, .cell = VFCTL_CELL_ANY, .apart = 1};
+		.count = 2, .cell = VFCTL_CELL_ANY, .anti_affinity = 1};
 	struct vfctl_request r = auto_guest(4, 4 * GIB);
 	struct host_model h;
 
@@ -117,7 +117,7 @@ static void memory_that_nodes_have_unevenly(void **state)
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_NONE);
 	assert_int_equal(plan->assignments[0].memory_bytes, r.memory_bytes);
 	vfctl_plan_free(plan);
-	/* Where it may be remote: 1 + 63 GiB are no halves, and node 2 has no CPU free. */
+	/* If memory may be remote: 1 + 63 GiB are not halves, and node 2 has no free CPU. */
 	r.memory_affinity = VFCTL_AFFINITY_PREFERRED;
 	r.memory_bytes = 64 * GIB;
 	h.nodes[0].memory_bytes = 1 * GIB;
@@ -194,7 +194,7 @@ static void a_guest_as_wide_as_a_large_host(void **state)
 		}
 }
 
-/* What takes all cores of the host needs none for QEMU: that is not what is short. */
+/* A guest that takes all cores of the host needs none for QEMU: these are not what is short. */
 static void all_cores_are_needed_and_no_more(void **state)
 {
 	struct vfctl_request r = guest(64, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a search measures next, leaves out and claims. */
+/* What a search measures next, drops and claims. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,14 +43,14 @@ static struct race *run(struct race_rules rules, figures f, double seconds)
 static const struct race_rules usual = {.count = 3, .trials = 15, .warmup = true, .alpha = 0.05,
 	.noise = 0.01};
 
-static double apart(size_t k, size_t n)
+static double anti_affinity(size_t k, size_t n)
 {
 	return 100 + 50 * (double)k + (double)(n * 7 % 5);
 }
 
 static void the_worse_leave_early_and_nothing_is_confirmed_without_need(void **unused)
 {
-	struct race *race = run(usual, apart, 1);
+	struct race *race = run(usual, anti_affinity, 1);
 
 	assert_int_equal(race->verdict, RACE_NONE_BETTER);
 	assert_int_equal(race->entries[0].state, RACE_RUNS);
@@ -63,7 +63,7 @@ static void the_worse_leave_early_and_nothing_is_confirmed_without_need(void **u
 
 static double turned(size_t k, size_t n)
 {
-	return apart(2 - k, n);
+	return anti_affinity(2 - k, n);
 }
 
 static void the_best_is_confirmed_by_figures_of_its_own(void **unused)
@@ -135,7 +135,7 @@ static double second_fails(size_t k, size_t n)
 
 static double first_fails(size_t k, size_t n)
 {
-	return k == 0 ? NAN : apart(k, n);
+	return k == 0 ? NAN : anti_affinity(k, n);
 }
 
 static double confirmation_fails(size_t k, size_t n)

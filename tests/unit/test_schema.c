@@ -37,7 +37,7 @@ static int parse(enum schema_kind kind, const char *text, size_t len)
 
 /* ---- the keys are the same ---- */
 
-/* Of what a value may be, the mapping (or the list). */
+/* The mapping (or list) among the alternatives of a value. */
 static const struct json *structure(const struct json *schema)
 {
 	const struct json *any = json_member(schema, "anyOf");
@@ -73,7 +73,7 @@ static const struct json *follow(const struct json *schema, const char *path)
 /* "no such key; known are a, b, c", as the schema should have them. */
 static void assert_keys_are_known(const struct json *map, const char *path)
 {
-	const char *words = strstr(vfctl_ctx_error(ctx), "known are "), *key;
+	const char *message = strstr(vfctl_ctx_error(ctx), "known are "), *key;
 	const struct json *properties = json_member(map, "properties");
 	_buf_ struct buf ours = {0};
 	void *iter = NULL;
@@ -81,7 +81,7 @@ static void assert_keys_are_known(const struct json *map, const char *path)
 	buf_puts(&ours, "known are ");
 	while ((key = json_next(properties, &iter)))
 		buf_printf(&ours, "%s%s", ours.len > 10 ? ", " : "", key);
-	if (!words || strcmp(words, ours.data) != 0)
+	if (!message || strcmp(message, ours.data) != 0)
 		fail_msg("%s:\nthe parser: %s\nthe schema: %s", path, vfctl_ctx_error(ctx), ours.data);
 }
 
@@ -131,6 +131,7 @@ static void keys_are_those_of_the_parser(void **state)
 		{SCHEMA_HOST, "pfs/*/match", "pfs: [{match: {" NO_KEY ": 1}}]"},
 		{SCHEMA_HOST, "hugepages/*", "hugepages: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "kernel", "kernel: {" NO_KEY ": 1}"},
+		{SCHEMA_HOST, "subnet-manager", "subnet-manager: {" NO_KEY ": 1}"},
 		{SCHEMA_HOST, "profiles/*", "profiles: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "pfs/*/representors", "pfs: [{representors: {" NO_KEY ": 1}}]"},
 		{SCHEMA_HOST, "lag/*", "lag: [{" NO_KEY ": 1}]"},
@@ -319,9 +320,9 @@ static size_t parse_examples(enum schema_kind kind, const char *name, const char
 
 static void examples_of_the_documents_are_right(void **state)
 {
-	assert_true(parse_examples(SCHEMA_GUEST, "guest.md", "name:") >= 2);
-	assert_true(parse_examples(SCHEMA_HOST, "host.md", "host:") >= 1);
-	assert_true(parse_examples(SCHEMA_HOST, "host.md", "store:") >= 1);
+	assert_true(parse_examples(SCHEMA_GUEST, "reference/guest-yaml.md", "name:") >= 2);
+	assert_true(parse_examples(SCHEMA_HOST, "reference/host-yaml.md", "host:") >= 1);
+	assert_true(parse_examples(SCHEMA_HOST, "reference/host-yaml.md", "store:") >= 1);
 }
 
 static int setup(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a self-test's report keeps to itself. */
+/* Data that a self-test's report must not contain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

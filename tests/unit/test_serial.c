@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a card's configuration space and vital product data say of its serial number. */
+/* The serial numbers in a card's configuration space and vital product data. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -63,7 +63,7 @@ static void add(struct steps *steps, const struct op_type *type, const char *let
 }
 
 /* Rows a, b (nothing to take back), c; run with @failing; the words. */
-static int run(const char *failing, bool cancelled_first, char words[256])
+static int run(const char *failing, bool cancelled_first, char message[256])
 {
 	_steps_ struct steps steps = {0};
 	struct vfctl_ctx ctx = {.cancelled = cancelled_first};
@@ -76,7 +76,7 @@ static int run(const char *failing, bool cancelled_first, char words[256])
 	add(&steps, &undoable, "b", NULL);
 	add(&steps, &undoable, "c", "");
 	r = steps_run(&ctx, &steps, &(struct journal_entry){0});
-	snprintf(words, 256, "%s", vfctl_ctx_error(&ctx));
+	snprintf(message, 256, "%s", vfctl_ctx_error(&ctx));
 	ctx_clear(&ctx);
 	return r;
 }
@@ -86,7 +86,7 @@ static void undo_goes_back_from_the_failed_row(void **state)
 	static const struct {
 		const char *failing;
 		int result;
-		const char *trace, *words;
+		const char *trace, *message;
 	} cases[] = {
 		{"", 0, "abc", ""},
 		/* A failed row may be half done: its own undo runs too. */
@@ -95,16 +95,16 @@ static void undo_goes_back_from_the_failed_row(void **state)
 		{"c", -EIO, "abcCA", "c failed"},
 		/* An undo that fails does not keep the others from running. */
 		{"cC", -ESTALE, "abcCA",
-			"c failed; and this could not be undone: row c (C failed)"},
+			"c failed; this could not be rolled back: row c (C failed)"},
 		{"cCA", -ESTALE, "abcCA",
-			"c failed; and this could not be undone: row c (C failed), row a (A failed)"},
+			"c failed; this could not be rolled back: row c (C failed), row a (A failed)"},
 	};
-	char words[256];
+	char message[256];
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_int_equal(run(cases[i].failing, false, words), cases[i].result);
+		assert_int_equal(run(cases[i].failing, false, message), cases[i].result);
 		assert_string_equal(trace, cases[i].trace);
-		assert_string_equal(words, cases[i].words);
+		assert_string_equal(message, cases[i].message);
 	}
 }
 
@@ -112,9 +112,9 @@ static void a_cancel_stops_between_rows(void **state)
 {
 	_steps_ struct steps steps = {0};
 	struct vfctl_ctx ctx = {0};
-	char words[256];
+	char message[256];
 
-	assert_int_equal(run("", true, words), -EINTR);
+	assert_int_equal(run("", true, message), -EINTR);
 	assert_string_equal(trace, "");
 	trace[0] = '\0';
 	add(&steps, &undoable, "a", "");
@@ -159,8 +159,8 @@ static void from_the_point_of_no_return_it_goes_on(void **state)
 	add(&steps, &final, "d", "");
 	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -ESTALE);
 	assert_string_equal(trace, "abcd");
-	assert_string_equal(vfctl_ctx_error(&ctx), "c failed; the steps before are done and stay, "
-		"this is left to do: row c");
+	assert_string_equal(vfctl_ctx_error(&ctx), "c failed; the steps before it are done "
+		"and stay; these are left to do: row c");
 	ctx_clear(&ctx);
 }
 
@@ -184,7 +184,7 @@ static void arrays_keep_what_they_hold_and_zero_the_rest(void **state)
 	v[0] = 7;
 	assert_true(array_grow(v, 1));
 	assert_int_equal(v[0], 7);
-	/* What cannot be had leaves the array alone. */
+	/* A failed allocation does not change the array. */
 	assert_false(array_grow_((void **)&v, SIZE_MAX / 8 + 1, sizeof(*v)));
 	assert_int_equal(v[0], 7);
 	free(v);
@@ -206,8 +206,8 @@ static void a_value_stays_with_what_could_not_be_returned(void **state)
 	add(&steps, &last, "c", "");
 	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -ESTALE);
 	assert_string_equal(trace, "ab");
-	assert_string_equal(vfctl_ctx_error(&ctx), "b failed; the steps before are done and stay, "
-		"this is left to do: row b, row c");
+	assert_string_equal(vfctl_ctx_error(&ctx), "b failed; the steps before it are done "
+		"and stay; these are left to do: row b, row c");
 	ctx_clear(&ctx);
 }
 

@@ -169,7 +169,10 @@ static int share(struct store *store, const char *id, unsigned cpu, unsigned qem
 	return store_take(store, &l);
 }
 
-/* CPUs of QEMU's threads: of several leases, but nobody's own; free after the last. */
+/*
+ * CPUs of QEMU's threads may belong to several leases, but not to one alone; they are free after
+ * the last one.
+ */
 static void qemu_cpus_are_shared_and_nobodys_own(void **state)
 {
 	_cleanup_(store_closep) struct store *store = open_store();
@@ -186,7 +189,7 @@ static void qemu_cpus_are_shared_and_nobodys_own(void **state)
 	assert_int_equal(share(store, "c", 4, 3), -EEXIST);
 	assert_non_null(strstr(vfctl_ctx_error(ctx), "CPU 3 is leased to domain guest1"));
 	assert_int_equal(take(store, 2, -1, 8), -EEXIST);
-	assert_non_null(strstr(vfctl_ctx_error(ctx), "CPU 8 carries QEMU's threads"));
+	assert_non_null(strstr(vfctl_ctx_error(ctx), "CPU 8 runs shared QEMU threads"));
 	assert_int_equal(count_leases(), 3);
 	assert_int_equal(store_drop(store, "a"), 0);
 	assert_int_equal(take(store, 2, -1, 8), -EEXIST);
@@ -392,7 +395,7 @@ static void assert_old_leases(int expected_version)
 	assert_int_equal(version, expected_version);
 }
 
-/* Who only reads cannot change the file, and sees the same; who writes brings it up. */
+/* A reader cannot change the file, and sees the same data; a writer migrates it. */
 static void leases_of_the_version_before_have_one_cell(void **state)
 {
 	struct store *store;
@@ -410,7 +413,7 @@ static void leases_of_the_version_before_have_one_cell(void **state)
 	store_close(store);
 }
 
-/* What was saved first stays: a second start must not take the first one's policy for it. */
+/* The first saved values are kept: a second start must not save the policy of the first one. */
 static void the_first_save_stays(void **state)
 {
 	_cleanup_(store_closep) struct store *store = open_store();

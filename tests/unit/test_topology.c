@@ -221,7 +221,7 @@ static void bad_sources_are_named(void **state)
 		enum vfctl_topology_kind kind;
 		const char *text;
 		int error;
-		const char *words;
+		const char *message;
 	} cases[] = {
 		{VFCTL_TOPOLOGY_TREE, "/nonexistent", -ENOENT, "/nonexistent"},
 		{VFCTL_TOPOLOGY_XML, "/nonexistent.xml", -ENOENT, "/nonexistent.xml"},
@@ -237,7 +237,7 @@ static void bad_sources_are_named(void **state)
 
 		assert_int_equal(vfctl_topology_load(ctx, &source, &t), cases[i].error);
 		assert_null(t);
-		assert_non_null(strstr(vfctl_ctx_error(ctx), cases[i].words));
+		assert_non_null(strstr(vfctl_ctx_error(ctx), cases[i].message));
 	}
 }
 

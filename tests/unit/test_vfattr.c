@@ -157,7 +157,7 @@ static void vlan_has_a_protocol(void **state)
 
 #define EVERY ((VFCTL_ATTR_PKEY << 1) - 1)
 
-/* What a VF had before its guest, whatever that was: the state file gives it back. */
+/* The state file returns the values that a VF had before its guest, whatever they were. */
 static void what_is_kept_comes_back(void **state)
 {
 	static const struct vfctl_vf_attrs kept[] = {

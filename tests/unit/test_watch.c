@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What wakes vfctl monitor: the kernel's own events, in a network namespace of this test, and files. */
+/*
+ * Events that wake vfctl monitor: those of the kernel, in a network namespace of this test, and of
+ * files.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +85,7 @@ static void files_wake_when_they_are_written(void **state)
 	assert_int_equal(wait_for(ctx, w, SOON_MS), VFCTL_WATCH_FILES);
 	put_file("lib/state.db-wal", "a");
 	assert_int_equal(wait_for(ctx, w, SOON_MS), VFCTL_WATCH_FILES);
-	/* What readers do of SQLite's is no change. */
+	/* What readers do to SQLite's files is not a change. */
 	put_file("lib/state.db-shm", "a");
 	put_file("lib/other", "a");
 	assert_int_equal(wait_for(ctx, w, NEVER_MS), 0);

@@ -12,7 +12,7 @@
 
 #define COUNT_MAX 65536
 
-/* What reserve and release answer. */
+/* The answer of reserve and release. */
 struct change_view {
 	bool dry_run, done, changed;
 	const struct vfctl_id *ids;
@@ -40,16 +40,16 @@ static void put_change(struct guid *g, bool changed, const struct vfctl_id *ids,
 
 struct reservation {
 	struct guid *g;
-	const struct vfctl_id_pool *pool; /* NULL: this very value */
+	const struct vfctl_id_pool *pool; /* NULL: the given value */
 	enum vfctl_id_kind kind;
 	uint64_t value;
-	struct vfctl_id_owner owner; /* without the number that --count gives */
+	struct vfctl_id_owner owner; /* without the number from --count */
 	bool numbered;
 	uint32_t count;
 	uint16_t pkey;
 	bool has_mac;
 	struct vfctl_mac mac;
-	/* what came of it */
+	/* the results */
 	struct vfctl_id *ids;
 	bool changed;
 };
@@ -80,12 +80,11 @@ static int read_owner(struct guid *g, struct reservation *r)
 		return status;
 	snprintf(r->owner.host, sizeof(r->owner.host), "%s", g->spec->host);
 	if (!r->owner.domain_uuid[0] && !device)
-		return usage(g->in, "for whom? name a --domain, or for the host itself its "
-			"--device BDF/INDEX");
+		return usage(g->in, "name the owner: --domain DOMAIN, or for the host --device BDF/INDEX");
 	if (!device)
 		device = r->numbered ? "vf" : "vf0";
 	if (strlen(device) + 6 > sizeof(r->owner.device) || strpbrk(device, " \t\n,\""))
-		return usage(g->in, "--device '%.64s' is too long, or not one word", device);
+		return usage(g->in, "--device '%.64s' is too long or has a space in it", device);
 	snprintf(r->owner.device, sizeof(r->owner.device), "%s", device);
 	return 0;
 }
@@ -95,7 +94,7 @@ static int read_mac(struct guid *g, struct reservation *r)
 	const char *text = option_of(g->in, "mac");
 
 	if (text && vfctl_mac_parse(text, &r->mac) < 0)
-		return usage(g->in, "--mac '%.64s' is no MAC", text);
+		return usage(g->in, "--mac '%.64s' is not a MAC", text);
 	r->has_mac = text != NULL;
 	return 0;
 }
@@ -110,13 +109,13 @@ static int read_what(struct guid *g, struct reservation *r)
 		if (!r->pool)
 			r->pool = vfctl_ids_pool(g->ids, VFCTL_ID_GUID, NULL);
 		if (!r->pool)
-			return usage(g->in, "host.yaml declares no GUID pool; declare one, or name "
-				"the value");
+			return usage(g->in, "host.yaml declares no GUID pool; declare one, or give a "
+				"VALUE");
 		r->kind = r->pool->kind;
 		return 0;
 	}
 	if (r->pool || option_of(g->in, "count") || option_of(g->in, "mac"))
-		return usage(g->in, "a value of your own goes without --pool, --count and --mac");
+		return usage(g->in, "VALUE cannot be combined with --pool, --count or --mac");
 	return guid_value(g->in, g->in->args[1], &r->kind, &r->value);
 }
 
@@ -142,7 +141,7 @@ static void number_device(const struct reservation *r, uint32_t n,
 			sizeof(owner->device) - strlen(owner->device), "%" PRIu32, n);
 }
 
-/* Is it leased to them already? */
+/* Whether it is already leased to them. */
 static bool is_theirs(struct reservation *r, const struct vfctl_id_owner *owner,
 	uint64_t value, struct vfctl_id *ret)
 {
@@ -153,13 +152,13 @@ static bool is_theirs(struct reservation *r, const struct vfctl_id_owner *owner,
 		(owner->domain_uuid[0] || strcmp(ret->owner.host, owner->host) == 0);
 }
 
-/* What they have keeps its P_Key unless another is asked for. */
+/* Existing values keep their P_Key unless another is requested. */
 static uint16_t pkey_of(const struct reservation *r, const struct vfctl_id *theirs)
 {
 	return theirs && !option_of(r->g->in, "pkey") ? theirs->pkey : r->pkey;
 }
 
-/* What it would be. @fresh counts those that are not theirs yet. */
+/* Find the value that would be reserved. @fresh counts those that are not theirs yet. */
 static int propose_one(struct reservation *r, uint32_t n, unsigned *fresh,
 	struct vfctl_id *ret)
 {
@@ -202,7 +201,7 @@ static int take_one(struct reservation *r, uint32_t n, struct vfctl_id *ret)
 		: vfctl_ids_claim(r->g->ids, r->kind, value, &owner, pkey, ret);
 }
 
-/* What a domain has without a pool is not given to another by hand either. */
+/* A value that a domain uses without a pool must not be reserved for another owner. */
 static int check_host(struct reservation *r)
 {
 	struct vfctl_id_owner owner;
@@ -280,7 +279,7 @@ int guid_reserve(struct guid *g)
 
 struct releasing {
 	struct guid *g;
-	struct vfctl_inventory *inventory; /* NULL: --force, nobody looks */
+	struct vfctl_inventory *inventory; /* NULL: --force, no check */
 	struct vfctl_leases *leases;
 	struct vfctl_id_owner owner; /* of --domain */
 	struct vfctl_id *ids;
@@ -306,7 +305,7 @@ static bool has_value(const struct vfctl_vf_attrs *a, const struct vfctl_id *id)
 	return a->mask & VFCTL_ATTR_MAC && mac == id->value;
 }
 
-/* A VF of the lease carries it, or one of an older vfctl, which did not keep with what. */
+/* Whether a VF of the lease has the value; leases of an older vfctl do not record values. */
 static bool is_carried(const struct vfctl_lease *lease, const struct vfctl_id *id)
 {
 	for (size_t i = 0; i < lease->vf_count; i++)
@@ -331,7 +330,7 @@ static int check_vfs(struct releasing *r, const struct vfctl_id *id, const char 
 	return 0;
 }
 
-/* A status: 0 it may go. */
+/* Returns an exit status: 0 if it may be released. */
 static int check_unused(struct releasing *r, const struct vfctl_id *id)
 {
 	const struct vfctl_lease *lease = NULL;
@@ -343,13 +342,13 @@ static int check_unused(struct releasing *r, const struct vfctl_id *id)
 	if (id->state == VFCTL_ID_LEASED && id->owner.domain_uuid[0])
 		lease = vfctl_leases_find_uuid(r->leases, id->owner.domain_uuid);
 	if (lease && is_carried(lease, id))
-		return fail_as(r->g->in, EXIT_FAILED, -EBUSY, "%s is used: it is leased to domain %s "
-			"with a VF; detach that or undefine the domain first, or release with --force; "
-			"nothing was released", value, lease->domain_name);
+		return fail_as(r->g->in, EXIT_FAILED, -EBUSY, "%s is leased to domain %s with a VF; "
+			"detach the VF or undefine the domain first, or use --force; nothing was "
+			"released", value, lease->domain_name);
 	return check_vfs(r, id, value);
 }
 
-/* Released before, or never anybody's: then there is nothing to do. */
+/* Released before, or never owned: then there is nothing to do. */
 static int release_one(struct releasing *r, const char *text)
 {
 	struct vfctl_id *ret = &r->ids[r->count];
@@ -372,7 +371,7 @@ static int release_one(struct releasing *r, const char *text)
 	status = check_unused(r, ret);
 	if (!status && g->in->dry_run && owner &&
 		strcmp(ret->owner.domain_uuid, owner->domain_uuid) != 0)
-		return fail_as(g->in, EXIT_FAILED, -EPERM, "%s is not of the domain %s", text,
+		return fail_as(g->in, EXIT_FAILED, -EPERM, "%s does not belong to domain %s", text,
 			option_of(g->in, "domain"));
 	if (status)
 		return status;
@@ -404,7 +403,8 @@ static void print_released(struct guid *g, const struct vfctl_id *ids, size_t co
 		else if (g->in->quiet)
 			continue;
 		else if (id->until)
-			out_line(g->in->out, "%s rests until %s", text, guid_time(id->until, at));
+			out_line(g->in->out, "%s stays in its cooldown until %s", text,
+				guid_time(id->until, at));
 		else
 			out_line(g->in->out, "%s is free", text);
 	}

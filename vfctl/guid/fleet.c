@@ -10,7 +10,7 @@
 
 /* ---- sync ---- */
 
-/* What the guests of this host use and others may get: each by name. */
+/* Name each value that guests of this host use and other hosts may get. */
 static int warn_conflicts(struct guid *g)
 {
 	struct vfctl_id_filter filter = {.states = 1u << VFCTL_ID_LEASED};
@@ -23,27 +23,27 @@ static int warn_conflicts(struct guid *g)
 		return r;
 	while ((r = vfctl_ids_next(cursor, &id)) == 1)
 		if (vfctl_id_in_conflict(&id))
-			warn("%s of %s: %s; release it here, and give the guest another",
+			warn("%s of %s: %s; release it here and give the guest another value",
 				vfctl_id_format(id.kind, id.value, text), guid_who(&id, who),
 				id.note);
 	return r;
 }
 
 #define OF struct vfctl_ids_sync
-/* The help is what is printed behind the number. */
+/* The help text is printed after the number. */
 static const struct member sync_table[] = {
-	FIELD(pushed, "changes made while etcd was away told to it"),
-	FIELD(undone, "takings that had failed here given back"),
-	FIELD(found, "of this host found in etcd"),
-	FIELD(restored, "values that etcd had lost, put back"),
+	FIELD(pushed, "changes that were made without etcd, and are written to it now"),
+	FIELD(undone, "allocations that failed here, and are released now"),
+	FIELD(found, "values of this host found in etcd"),
+	FIELD(restored, "values that etcd had lost, and that are restored"),
 	FIELD(conflicts, "in conflict"),
-	FIELD(set_aside, "set aside for this host"),
-	FIELD(expired, "free after their rest"),
+	FIELD(set_aside, "values in the reserve of this host"),
+	FIELD(expired, "values that are free after their cooldown"),
 	FIELD(hosts, "hosts registered"),
 	FIELD(hosts_gone, "hosts gone"),
 	FIELD(orphans, "orphans (vfctl guid orphans)"),
-	FIELD(quarantined, "quarantined by this host"),
-	FIELD(pools_differ, "pools that differ from the fleet's"), END};
+	FIELD(quarantined, "values that this host quarantined"),
+	FIELD(pools_differ, "pools that differ from those of the fleet"), END};
 #undef OF
 const struct answer guid_sync_answer[] = {{NULL, sync_table, false}, {0}};
 
@@ -89,7 +89,7 @@ static void print_id(struct guid *g, const struct vfctl_id *id)
 }
 
 struct orphans_view {
-	const char *host; /* only of this one; NULL: of all */
+	const char *host; /* only of this host; NULL: of all */
 	const struct vfctl_id *ids;
 	size_t count;
 };
@@ -167,7 +167,7 @@ static int reclaim_one(struct guid *g, enum vfctl_id_kind kind, uint64_t value, 
 	if (g->in->json)
 		guid_put_id(g->in->out, NULL, &id);
 	else if (!g->in->quiet)
-		out_line(g->in->out, "%s of host %s rests until %s", text, id.owner.host,
+		out_line(g->in->out, "%s of host %s is in its cooldown until %s", text, id.owner.host,
 			guid_time(id.until, at));
 	return 0;
 }
@@ -187,7 +187,7 @@ static int reclaim_values(struct guid *g, bool force, size_t *done)
 	return 0;
 }
 
-/* All that a gone host has, and then its name. */
+/* Reclaim all values of a lost host, then remove its name. */
 static int reclaim_host(struct guid *g, const char *host, bool force, size_t *done)
 {
 	struct vfctl_id_filter filter = {.host = host, .fleet = true,
@@ -217,14 +217,15 @@ int guid_reclaim(struct guid *g)
 	int status;
 
 	if (!host == (g->in->arg_count < 2))
-		return usage(g->in, "reclaim needs VALUEs, or --of-host for all of a gone host");
+		return usage(g->in, "reclaim needs VALUEs, or --of-host HOST for all values of a host "
+			"that is gone");
 	if (g->in->json)
 		out_open(g->in->out, NULL, '[');
 	status = host ? reclaim_host(g, host, force, &done) : reclaim_values(g, force, &done);
 	if (g->in->json)
-		out_shut(g->in->out);
+		json_close(g->in->out);
 	if (done && status == EXIT_FAILED)
-		return EXIT_PARTLY; /* each value is a change of its own */
+		return EXIT_PARTLY; /* each value is a separate change */
 	return status || g->in->dry_run ? status : run_after_change(g->in, g->spec);
 }
 

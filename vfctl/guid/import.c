@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* guid import: our own export, or what a tool of the fabric saw. */
+/* guid import: from a vfctl export, or the output of an InfiniBand tool. */
 #include <string.h>
 
 #include "guid/guid.h"
@@ -14,13 +14,13 @@ static void print_import(struct guid *g, const struct vfctl_id_import *i)
 		const struct vfctl_id *id = &i->changed[k];
 
 		if (id->state == VFCTL_ID_QUARANTINED)
-			out_line(g->in->out, "%s %s of %s%s: nobody has it",
+			out_line(g->in->out, "%s %s of %s%s: it has no owner",
 				g->in->dry_run ? "would quarantine" : "quarantined",
 				vfctl_id_format(id->kind, id->value, text),
 				id->pool[0] ? "pool " : "no pool", id->pool);
 	}
-	out_line(g->in->out, "%zu values: %zu known, %zu restored, %zu quarantined, %zu of no "
-		"pool of ours", i->found, i->known, i->restored, i->quarantined, i->elsewhere);
+	out_line(g->in->out, "%zu values: %zu known, %zu restored, %zu quarantined, %zu outside the "
+		"pools", i->found, i->known, i->restored, i->quarantined, i->elsewhere);
 }
 
 #define OF struct vfctl_id_import
@@ -65,6 +65,6 @@ int guid_import(struct guid *g)
 			!g->in->dry_run, &import});
 	else if (!g->in->quiet)
 		print_import(g, &import);
-	/* What is quarantined is in no partition: the subnet manager need not know. */
+	/* Quarantined values are in no partition: the subnet manager need not be informed. */
 	return import.restored && !g->in->dry_run ? run_after_change(g->in, g->spec) : EXIT_DONE;
 }

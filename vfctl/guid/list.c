@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* guid pools, guid list, guid export: what is printed as it is read. */
+/* guid pools, guid list, guid export: values are printed as they are read. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,17 +10,17 @@
 #include "guid/guid.h"
 #include "core/host.h"
 
-/* What the answers of pools and list are made of. */
+/* The input of the answers of pools and list. */
 struct guid_view {
 	struct guid *g;
 	const char *host;
 	const struct vfctl_id_filter *filter;
-	uint16_t pkey; /* only this partition; 0 all */
+	uint16_t pkey; /* only this partition; 0: all */
 };
 
 /* ---- pools ---- */
 
-static const char *source_words(const struct guid *g, const struct vfctl_id_pool *pool,
+static const char *source_text(const struct guid *g, const struct vfctl_id_pool *pool,
 	char buf[96])
 {
 	if (pool->source == VFCTL_ID_SOURCE_HOST)
@@ -41,7 +41,7 @@ static void print_pool(const struct guid *g, const struct vfctl_id_pool *pool,
 	out_cell(out, "%s", vfctl_id_kind_name(pool->kind));
 	out_cell(out, "%s", pool->source == VFCTL_ID_SOURCE_MAC ? ""
 		: vfctl_id_strategy_name(pool->strategy));
-	out_cell(out, "%s", source_words(g, pool, source));
+	out_cell(out, "%s", source_text(g, pool, source));
 	if (n->size)
 		out_cell(out, "%" PRIu64, n->size);
 	else
@@ -64,7 +64,7 @@ static const struct member range_table[] = {
 	FIELD(last, "last value", FILLED), END};
 #undef OF
 
-/* A pool, and what of its values is out. */
+/* A pool, and the number of its allocated values. */
 struct pool_view {
 	const struct vfctl_id_pool *pool;
 	const struct vfctl_id_stats *stats;
@@ -85,7 +85,7 @@ static int fill_ranges(struct out *out, const void *of)
 	return 0;
 }
 
-/* Never above 2^63 - 1: those are all GUIDs there are. */
+/* At most 2^63 - 1, the number of all GUIDs. */
 #define OF struct vfctl_id_stats
 static const struct member stats_table[] = {
 	FIELD(size, "number of values"),
@@ -136,14 +136,15 @@ static int each_pool(struct guid *g, const struct vfctl_id_pool *pools, size_t c
 		else if (r == 0 && !lost)
 			print_pool(g, &pools[i], &n);
 		else if (r == 0)
-			warn("pool %s is not in host.yaml any more, but has %" PRIu64 " values "
-			     "leased and %" PRIu64 " resting; put it back, or release them",
+			warn("pool %s is no longer in host.yaml, but has %" PRIu64 " values leased and "
+				"%" PRIu64 ""
+			     " in their cooldown; declare it again, or release them",
 				pools[i].name, n.leased, n.resting);
 	}
 	return r;
 }
 
-/* Those of host.yaml, and those that it does not declare any more. */
+/* The pools of host.yaml, and those that it no longer declares. */
 static int each_pool_of_all(struct guid *g)
 {
 	size_t lost_count;
@@ -229,7 +230,7 @@ static void print_row(struct out *out, const struct vfctl_id *id)
 	out_cell(out, "%s", guid_who(id, who));
 }
 
-/* A spreadsheet takes what begins so for a formula, unless it is a number. */
+/* A spreadsheet reads text that begins like this as a formula, unless it is a number. */
 static bool is_formula(const char *text)
 {
 	char *end;
@@ -240,7 +241,7 @@ static bool is_formula(const char *text)
 	return end == text || *end;
 }
 
-/* RFC 4180: quoted where it must be. */
+/* RFC 4180: quoted where necessary. */
 static void put_field(FILE *file, const char *text, char end)
 {
 	bool formula = is_formula(text);
@@ -277,11 +278,11 @@ static void put_csv(FILE *file, const struct vfctl_id *id)
 static const char csv_head[] = "kind,value,pool,state,host,domain_uuid,domain_name,device,"
 	"pkey,since,until,pending,note\n";
 
-/* Where rows go; one of the two. */
+/* The destination of rows: one of the two. */
 struct sink {
 	struct out *json, *table;
 	FILE *csv;
-	uint16_t pkey; /* only this partition; 0 all */
+	uint16_t pkey; /* only this partition; 0: all */
 };
 
 static int walk_guid_list(struct guid *g, const struct vfctl_id_filter *filter, const struct sink *to)
@@ -319,15 +320,15 @@ static const struct member ids_table[] = {
 #undef OF
 const struct answer guid_list_answer[] = {{NULL, ids_table, false}, {0}};
 
-/* When it fails, the answer ends with the error; a file has none. */
+/* After a failure, a JSON answer ends with the error; a file has none. */
 static int walk_json(struct guid *g, const struct vfctl_id_filter *filter, struct out *out,
 	uint16_t pkey)
 {
 	int r = answer_put(out, NULL, ids_table, &(struct guid_view){g, g->spec->host, filter, pkey});
 
 	if (r < 0 && out != g->in->out) {
-		out_shut(out);
-		out_shut(out);
+		json_close(out);
+		json_close(out);
 	}
 	return r;
 }
@@ -342,7 +343,7 @@ static int read_state(struct guid *g, struct vfctl_id_filter *filter)
 		if (strcmp(vfctl_id_state_name((enum vfctl_id_state)i), state) == 0)
 			filter->states = 1u << i;
 	if (state && !filter->states)
-		return usage(g->in, "--only '%s' is not leased, block, resting or quarantined",
+		return usage(g->in, "--only must be leased, block, resting or quarantined, not '%s'",
 			state);
 	return 0;
 }
@@ -410,7 +411,7 @@ static const struct format {
 	int (*write)(struct guid *g, FILE *file, uint16_t pkey);
 } formats[] = {{"opensm", write_opensm}, {"json", write_json}, {"csv", write_csv}};
 
-/* Through a stream of its own: the descriptor stays the output's. */
+/* Through a separate stream: the descriptor still belongs to the output. */
 static int write_stream(struct guid *g, const struct format *format, int fd, uint16_t pkey)
 {
 	int r, copy = dup(fd);
@@ -458,7 +459,7 @@ int guid_export(struct guid *g)
 		if (strcmp(formats[i].name, name) == 0)
 			format = &formats[i];
 	if (!format)
-		return usage(g->in, "--format '%s' is not opensm, json or csv", name);
+		return usage(g->in, "--format must be opensm, json or csv, not '%s'", name);
 	pkey &= VFCTL_PKEY_FULL - 1;
 	if (path)
 		return write_file(g, format, path, pkey);

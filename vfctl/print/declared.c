@@ -28,7 +28,7 @@ static void print_one(struct invocation *in, const struct vfctl_declared_pf *pf)
 	if (pf->spec->unmanaged)
 		out_line(in->out, "%s: not managed", title);
 	else if (pf->error)
-		out_line(in->out, "%s: %s", title, pf->words ? pf->words : "out of memory");
+		out_line(in->out, "%s: %s", title, pf->message ? pf->message : "out of memory");
 	else
 		out_line(in->out, "%s: %s", title, declared_differs(pf) ? "differs" : "as declared");
 	for (size_t i = 0; pf->change && i < vfctl_change_count(pf->change); i++)
@@ -36,7 +36,7 @@ static void print_one(struct invocation *in, const struct vfctl_declared_pf *pf)
 	if (pending)
 		out_line(in->out, "  then: %s", pending);
 	if (pf->kept)
-		out_line(in->out, "  a guest's until it stops, and not as declared: %s", pf->kept);
+		out_line(in->out, "  used by a guest, and changed when it stops: %s", pf->kept);
 }
 
 bool declared_host_differs(const struct vfctl_declared *d)
@@ -48,7 +48,7 @@ static void print_host(struct invocation *in, const struct vfctl_declared *d)
 {
 	if (!declared_host_differs(d))
 		return;
-	out_line(in->out, "host: %s", d->host_error ? d->host_words ? d->host_words : "out of memory"
+	out_line(in->out, "host: %s", d->host_error ? d->host_text ? d->host_text : "out of memory"
 		: "differs");
 	for (size_t i = 0; d->host && i < vfctl_change_count(d->host); i++)
 		out_line(in->out, "  %zu. %s", i + 1, vfctl_change_describe(d->host, i));
@@ -64,7 +64,8 @@ bool declared_lag_differs(const struct vfctl_declared_lag *lag)
 static void print_lag(struct invocation *in, const struct vfctl_declared_lag *lag)
 {
 	if (lag->error)
-		out_line(in->out, "lag %s: %s", lag->spec->bond, lag->words ? lag->words : "out of memory");
+		out_line(in->out, "lag %s: %s", lag->spec->bond, lag->message ? lag->message
+			: "out of memory");
 	else
 		out_line(in->out, "lag %s: %s", lag->spec->bond, declared_lag_differs(lag) ? "differs"
 			: "as declared");
@@ -99,7 +100,7 @@ bool declared_some_differ(const struct vfctl_declared *d)
 /* ---- JSON ---- */
 
 #define OF struct declared_view
-/* The members are there under one of the two names. */
+/* The members have one of two names. */
 #define FLAGS FIELD_AS("changed", differs, "apply only: it was changed; in a dry run: it differs " \
 	"from host.yaml", \
 	OPTIONAL, KNOWN_BY(apply)), \
@@ -169,7 +170,7 @@ static void put_host(struct out *out, const struct member *m, const void *of)
 {
 	const struct differences *all = of;
 	const struct vfctl_declared *d = all->declared;
-	struct declared_view view = view_of(all, declared_host_differs(d), d->host_words, d->host);
+	struct declared_view view = view_of(all, declared_host_differs(d), d->host_text, d->host);
 
 	view.host = d->host;
 	answer_put(out, m->name, answer_declared_host, &view);
@@ -181,7 +182,7 @@ static int fill_declared_pfs(struct out *out, const void *of)
 
 	for (size_t i = 0; i < all->declared->count; i++) {
 		const struct vfctl_declared_pf *pf = &all->declared->pfs[i];
-		struct declared_view view = view_of(all, declared_differs(pf), pf->words, pf->change);
+		struct declared_view view = view_of(all, declared_differs(pf), pf->message, pf->change);
 
 		view.pf = pf;
 		answer_put(out, NULL, answer_declared_pf, &view);
@@ -195,7 +196,8 @@ static int fill_declared_lags(struct out *out, const void *of)
 
 	for (size_t i = 0; i < all->declared->lag_count; i++) {
 		const struct vfctl_declared_lag *lag = &all->declared->lags[i];
-		struct declared_view view = view_of(all, declared_lag_differs(lag), lag->words, lag->change);
+		struct declared_view view = view_of(all, declared_lag_differs(lag), lag->message,
+			lag->change);
 
 		view.lag = lag;
 		answer_put(out, NULL, answer_declared_lag, &view);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* list --health: what each PF's links do and count. */
+/* list --health: the state and the counters of each PF's links. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "print/health.h"
+#include "print/list.h"
 
 /* "up", or "down 3 times" beside it. */
 static void put_link(struct out *out, const struct vfctl_pf *pf, const struct vfctl_pf_health *h)
@@ -64,7 +65,7 @@ static void read_reporters(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, str
 	ret->known = vfctl_pf_reporters_read(ctx, pf, &ret->v, &ret->count) == 0;
 }
 
-/* "ok", or those alone that counted something: "tx 3, fw_fatal 1 (in error)". */
+/* "ok", or only those that counted errors: "tx 3, fw_fatal 1 (in error)". */
 static void put_reporters(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	struct reporters all;
@@ -82,8 +83,7 @@ static void put_reporters(struct out *out, struct vfctl_ctx *ctx, const struct v
 	free(all.v);
 }
 
-void print_health(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct vfctl_pf *only)
+void print_health(struct out *out, const struct vfctl_inventory *inv, const struct list_view *view)
 {
 	static const char *const headings[] = {"PF", "LINK", "RX ERR", "TX ERR", "MISSED", "PCIE",
 		"PCIE ERR", "PORT ERR", "DEVLINK"};
@@ -97,20 +97,20 @@ void print_health(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_inv
 		struct vfctl_pf_health h;
 		char name[VFCTL_BDF_TEXT];
 
-		if (only && pf != only)
+		if (!list_has_pf(view, pf))
 			continue;
-		vfctl_pf_health_read(ctx, pf, &h);
+		vfctl_pf_health_read(view->ctx, pf, &h);
 		out_cell(out, "%s", vfctl_pf_name(pf, name));
 		put_link(out, pf, &h);
 		put_counters(out, &h);
 		put_pcie(out, &h);
 		put_port(out, &h);
-		put_reporters(out, ctx, pf);
+		put_reporters(out, view->ctx, pf);
 	}
 	out_table_end(out);
 	out_fold(out, 0, "PCIe errors are correctable/nonfatal/fatal (AER); a port's, of RDMA, symbol "
-		"errors/receive errors/times down; missed: the host was too slow; devlink: "
-		"what the driver's health reporters counted. vfctl doctor says what helps.");
+		"errors/receive errors/times down; missed: the host was too slow; devlink: counters of "
+		"the driver's health reporters. For remedies: vfctl doctor");
 }
 
 /* ---- JSON ---- */

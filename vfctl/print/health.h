@@ -6,16 +6,16 @@
 #include "command.h"
 #include "core/doctor.h"
 
-/* @only: NULL for all PFs. */
-void print_health(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const struct vfctl_pf *only);
-/* What list --health tells of a PF. */
+struct list_view;
+/* Print the PFs of @view. */
+void print_health(struct out *out, const struct vfctl_inventory *inv, const struct list_view *view);
+/* The health of a PF for list --health. */
 struct health {
 	struct vfctl_pf_health counters;
 	struct reporters {
 		struct vfctl_pf_reporter *v;
 		size_t count;
-		bool known; /* false: there are none in @v */
+		bool known; /* false: @v is not set */
 	} reporters;
 };
 extern const struct member answer_health[];

@@ -16,7 +16,7 @@
 
 /* ---- JSON ---- */
 
-/* Attributes that the driver does not report are null, never a made-up 0. */
+/* Attributes that the driver does not report are null, never 0. */
 static void put_attr(struct out *out, const struct member *m, const void *of)
 {
 	const struct vfctl_vf_attr_info *info = m->arg;
@@ -33,7 +33,7 @@ static void put_attr(struct out *out, const struct member *m, const void *of)
 		out_str(out, info->json, text);
 }
 
-/* The rows are those of the attributes; the kernel does not report MSI-X vectors. */
+/* One row for each attribute; the kernel does not report MSI-X vectors. */
 static bool attr_member(size_t at, struct member *ret)
 {
 	const struct vfctl_vf_attr_info *info;
@@ -167,7 +167,7 @@ static const struct member pf_fields[] = {
 		"vfctl then changes nothing on this PF"), END};
 #undef OF
 
-/* Whether a VF is isolated is told of one that a guest has. */
+/* Isolation is shown for VFs that a guest has. */
 static int fill_vfs(struct out *out, const void *of)
 {
 	const struct pf_view *view = of;
@@ -224,7 +224,7 @@ static void print_names(struct out *out, const struct vfctl_pf *pf)
 		out_line(out, "  names        %s", text);
 }
 
-/* What keeps what its VFs send from other devices. */
+/* Print whether its VFs are isolated from other devices. */
 static void print_acs(struct out *out, const struct vfctl_pf *pf)
 {
 	const char *port = BDF(&pf->acs_port);
@@ -232,9 +232,10 @@ static void print_acs(struct out *out, const struct vfctl_pf *pf)
 	if (pf->acs == VFCTL_ACS_ON)
 		out_line(out, "  ACS          on, in all ports above it");
 	else if (pf->acs == VFCTL_ACS_OFF)
-		out_line(out, "  ACS          off in port %s, which could have it on", port);
+		out_line(out, "  ACS          off in port %s, which supports it", port);
 	else if (pf->acs == VFCTL_ACS_ABSENT)
-		out_line(out, "  ACS          not in port %s; the kernel's IOMMU groups are believed",
+		out_line(out, "  ACS          not supported by port %s; vfctl relies on the kernel's "
+			"IOMMU groups",
 			port);
 	else if (pf->acs == VFCTL_ACS_OVERRIDDEN)
 		out_line(out, "  ACS          overridden (pcie_acs_override on the kernel's command "
@@ -260,7 +261,7 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	print_acs(out, pf);
 	if (pf->netdev[0])
 		out_line(out, "  link         %s, %s", pf->infiniband ? "InfiniBand" : "Ethernet",
-			link_words(pf, link));
+			link_text(pf, link));
 	if (!vfctl_mac_is_zero(&pf->mac))
 		out_line(out, "  MAC          %s", vfctl_mac_format(&pf->mac, text));
 	if (pf->eswitch > VFCTL_ESWITCH_NONE)
@@ -269,7 +270,7 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		out_line(out, "  bond         %s; VF-LAG %s", pf->bond, vfctl_lag_name(pf->lag));
 	out_line(out, "  VFs          %u of at most %u", pf->num_vfs, pf->total_vfs);
 	if (!pf->autoprobe)
-		out_line(out, "  autoprobe    off: new VFs get no driver by themselves");
+		out_line(out, "  autoprobe    off: the kernel does not bind drivers to new VFs");
 	if (pf->num_vfs)
 		print_vfs(out, ctx, pf);
 }
@@ -303,13 +304,13 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 	if (vf->lease.name[0])
 		out_line(out, "  leased to    domain %s", vf->lease.name);
 	out_line(out, "  holder       %s", vf->holder.kind != VFCTL_HOLDER_NONE
-		? holder_words(vf, text) : vf->lease.name[0] ? vf->to_clean
-		? "nobody; to be cleaned of what its guest's run left (vfctl recover)"
-		: "nobody now" : vf->to_clean
-		? "nobody; to be cleaned of what was left on it (before a guest gets it, or with "
-		  "vfctl recover --clean)" : "free");
+		? holder_text(vf, text) : vf->lease.name[0] ? vf->to_clean
+		? "not in use; to be cleaned after the run of its guest (vfctl recover)"
+		: "not in use" : vf->to_clean
+		? "not in use; to be cleaned (vfctl does so before a guest gets it; now: vfctl recover "
+		  "--clean)" : "free");
 	if (vf->defined_in[0])
-		out_line(out, "  defined in   domain %s, which holds no lease of it", vf->defined_in);
+		out_line(out, "  defined in   domain %s, which has no lease of it", vf->defined_in);
 	if (exposed && *exposed)
 		out_line(out, "  ! it %s", exposed);
 	if (vf->attrs.mask & VFCTL_ATTR_PORT_GUID && !vf->attrs.port_guid)

@@ -10,11 +10,11 @@
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define PF_NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})
 
-/* ---- a VF: what it was leased with, and what it has ---- */
+/* ---- a VF: its leased and its present values ---- */
 
 struct held_vf {
 	const struct vfctl_lease_vf *leased;
-	const struct vfctl_pf *pf; /* NULL: neither is there now */
+	const struct vfctl_pf *pf; /* NULL: neither exists now */
 	const struct vfctl_vf *vf;
 	struct vfctl_vf_attrs want;
 	uint32_t differs; /* VFCTL_ATTR_ bits; none while the domain is off */
@@ -41,13 +41,13 @@ static struct held_vf look_at(const struct vfctl_inventory *inv, const struct vf
 		return h;
 	h.remote = is_remote(lease, h.vf);
 	h.differs = vfctl_lease_vf_policy(leased, h.vf, &h.want);
-	/* Until its guest starts a VF has what it had before. */
+	/* Before its guest starts, a VF has its previous values. */
 	if (!lease->running && !lease->active)
 		h.differs = 0;
 	return h;
 }
 
-static const char *nodes_words(const struct vfctl_lease *lease, char *buf, size_t size)
+static const char *nodes_text(const struct vfctl_lease *lease, char *buf, size_t size)
 {
 	size_t len = 0;
 
@@ -61,6 +61,7 @@ static const char *nodes_words(const struct vfctl_lease *lease, char *buf, size_
 static void print_pair(struct out *out, bool wrong, const char *key, const char *want,
 	const char *is)
 {
+	out_paint(out, wrong ? COLOR_BAD : COLOR_NONE, 3);
 	out_line(out, "  %c %-10s  %-23s  %s", wrong ? '!' : ' ', key, *want ? want : "-",
 		*is ? is : "-");
 }
@@ -80,7 +81,7 @@ static void print_values(struct out *out, const struct vfctl_lease *lease, const
 	}
 	if (h->vf->numa_node >= 0)
 		snprintf(node, sizeof(node), "%d", h->vf->numa_node);
-	print_pair(out, h->remote, "node", nodes_words(lease, nodes, sizeof(nodes)), node);
+	print_pair(out, h->remote, "node", nodes_text(lease, nodes, sizeof(nodes)), node);
 }
 
 static void print_held(struct out *out, const struct vfctl_lease *lease, const struct held_vf *h)
@@ -89,13 +90,14 @@ static void print_held(struct out *out, const struct vfctl_lease *lease, const s
 	char holder[COLUMN_TEXT];
 
 	if (!h->vf) {
-		out_line(out, "! VF           %s is not there (VF %u of PF %s)", BDF(&l->bdf), l->index,
+		out_paint(out, COLOR_BAD, 1);
+		out_line(out, "! VF           %s does not exist (VF %u of PF %s)", BDF(&l->bdf), l->index,
 			BDF(&l->pf));
 		return;
 	}
 	out_line(out, "  VF           %s/%u  %s  %s%s", PF_NAME(h->pf), h->vf->index, BDF(&l->bdf),
-		h->vf->holder.kind == VFCTL_HOLDER_NONE ? "nobody has it now" : "held by ",
-		h->vf->holder.kind == VFCTL_HOLDER_NONE ? "" : holder_words(h->vf, holder));
+		h->vf->holder.kind == VFCTL_HOLDER_NONE ? "not in use" : "held by ",
+		h->vf->holder.kind == VFCTL_HOLDER_NONE ? "" : holder_text(h->vf, holder));
 	print_values(out, lease, h);
 }
 
@@ -110,11 +112,12 @@ static void print_held_all(struct out *out, const struct vfctl_inventory *inv,
 		print_held(out, lease, &h);
 		wrong += h.differs != 0;
 	}
+	out_paint(out, wrong ? COLOR_BAD : COLOR_NONE, 1);
 	if (wrong)
-		out_line(out, "! what differs is written when the domain starts next; vfctl set --live "
-			"writes it now");
+		out_line(out, "! the values that differ are set at the next start of the domain; to set "
+			"them now: vfctl set --live");
 	else if (lease->vf_count && !lease->running && !lease->active)
-		out_line(out, "  what is wanted is written when the domain starts");
+		out_line(out, "  the leased values are set when the domain starts");
 }
 
 static int fill_differs(struct out *out, const void *of)
@@ -152,7 +155,7 @@ static const struct member held_table[] = {
 
 /* ---- a domain ---- */
 
-static const char *time_words(int64_t seconds, char buf[32])
+static const char *time_text(int64_t seconds, char buf[32])
 {
 	time_t t = (time_t)seconds;
 	struct tm tm;
@@ -163,7 +166,7 @@ static const char *time_words(int64_t seconds, char buf[32])
 }
 
 /* "1024 MiB", "16 GiB in pages of 1 GiB": memory is whole MiB. */
-static const char *memory_words(const struct vfctl_lease_cell *c, char *buf, size_t size)
+static const char *memory_message(const struct vfctl_lease_cell *c, char *buf, size_t size)
 {
 	int len = snprintf(buf, size, "%llu MiB", (unsigned long long)c->memory_bytes >> 20);
 
@@ -183,7 +186,7 @@ static void print_cell(struct out *out, size_t number, const struct vfctl_lease_
 	if (c->memory_node != c->node)
 		snprintf(far, sizeof(far), " from node %d", c->memory_node);
 	out_line(out, "  cell %-7zu NUMA node %d, %s%s%s", number, c->node,
-		memory_words(c, memory, sizeof(memory)), far, shared);
+		memory_message(c, memory, sizeof(memory)), far, shared);
 }
 
 void print_lease(struct out *out, const struct vfctl_snapshot *snapshot,
@@ -192,14 +195,14 @@ void print_lease(struct out *out, const struct vfctl_snapshot *snapshot,
 	char text[1024];
 
 	out_line(out, "domain %s  %s", lease->domain_name, lease->domain_uuid);
-	out_line(out, "  lease        %s, since %s", lease->id, time_words(lease->created, text));
+	out_line(out, "  lease        %s, since %s", lease->id, time_text(lease->created, text));
 	out_line(out, "  running      %s", lease->running || lease->active ? "yes" : "no");
 	vfctl_cpuset_format(&lease->cpus, text, sizeof(text));
 	if (lease->cell_count)
 		out_line(out, "  CPUs         %s", text[0] ? text : "none of its own");
 	if (!vfctl_cpuset_empty(&lease->qemu_cpus)) {
 		vfctl_cpuset_format(&lease->qemu_cpus, text, sizeof(text));
-		out_line(out, "  QEMU         threads on %s, shared with other guests'", text);
+		out_line(out, "  QEMU         threads on CPUs %s, which other guests' threads share", text);
 	}
 	for (size_t i = 0; i < lease->cell_count; i++)
 		print_cell(out, i, &lease->cells[i]);
@@ -228,7 +231,7 @@ static const struct member cell_table[] = {
 #undef OF
 
 #define OF struct vfctl_lease
-TEXT_OF(lease_created, OF, time_words(it->created, room))
+TEXT_OF(lease_created, OF, time_text(it->created, room))
 FLAG_OF(lease_runs, OF, it->running || it->active)
 static const struct member lease_fields[] = {
 	FIELD_AS("domain", domain_name, "name of the domain", FILLED),

@@ -5,7 +5,7 @@
 #include "answer.h"
 #include "core/snapshot.h"
 
-/* What a domain holds, and of each of its VFs what it was leased with beside what it has. */
+/* Print the resources of a domain, and the leased and present values of each of its VFs. */
 void print_lease(struct out *out, const struct vfctl_snapshot *snapshot,
 	const struct vfctl_lease *lease);
 /* The same as JSON. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables of PFs and VFs: for a person they fit the terminal, for a script they are as asked. */
+/*
+ * Tables of PFs and VFs: on a terminal they fit its width, for a script they have the requested
+ * columns.
+ */
 #include "print/list.h"
 
 #include <ctype.h>
@@ -9,7 +12,7 @@
 #include "print/health.h"
 #include "print/host.h"
 
-#define FOLD_MIN 8 /* VFs that are worth folding into one row */
+#define FOLD_MIN 8 /* minimum number of VFs that are combined into one row */
 #define FOLDED "..."
 
 /* ---- tables ---- */
@@ -29,7 +32,7 @@ static void begin_table(struct out *out, unsigned indent, const struct columns *
 	out_table(out, indent, no_headings ? NULL : headings, columns->count);
 }
 
-/* The same for a person: it fits the terminal. */
+/* Begin a table for a person: it fits the terminal. */
 static void begin_fitting(struct out *out, unsigned indent, const struct columns *columns,
 	bool no_headings, signed char give[COLUMNS_MAX])
 {
@@ -39,20 +42,40 @@ static void begin_fitting(struct out *out, unsigned indent, const struct columns
 	out_table_fit(out, give);
 }
 
+/* The colour for a problem that a cell shows. */
+static enum color column_color(const struct column *column, const struct column_row *row, const char *cell)
+{
+	if (strcmp(column->name, "exposed") == 0)
+		return *cell ? COLOR_BAD : COLOR_NONE;
+	if (strcmp(column->name, "link") == 0)
+		return row->pf->netdev[0] && !(row->pf->up && row->pf->carrier) ? COLOR_WARN : COLOR_NONE;
+	if (strcmp(column->name, "holder") == 0)
+		return row->vf && row->vf->to_clean ? COLOR_WARN : COLOR_NONE;
+	return COLOR_NONE;
+}
+
 static void print_row(struct out *out, const struct columns *columns,
 	const struct column_row *row)
 {
 	char text[COLUMN_TEXT];
 
-	for (size_t i = 0; i < columns->count; i++)
-		out_cell(out, "%s", column_text(&columns->v[i], row, text));
+	for (size_t i = 0; i < columns->count; i++) {
+		const char *cell = column_text(&columns->v[i], row, text);
+
+		out_paint(out, column_color(&columns->v[i], row, cell), 0);
+		out_cell(out, "%s", cell);
+	}
 }
 
-/* ---- which ---- */
+/* ---- selection ---- */
 
-static bool has_pf(const struct list_view *view, const struct vfctl_pf *pf)
+bool list_has_pf(const struct list_view *view, const struct vfctl_pf *pf)
 {
-	return !view->only || view->only == pf;
+	bool found = !view->only_count;
+
+	for (size_t i = 0; i < view->only_count && !found; i++)
+		found = view->only[i] == pf;
+	return found;
 }
 
 bool list_has_vf(const struct list_view *view, const struct vfctl_pf *pf, uint32_t at)
@@ -61,14 +84,17 @@ bool list_has_vf(const struct list_view *view, const struct vfctl_pf *pf, uint32
 		view->allowed);
 }
 
-/* ---- alike VFs ---- */
+/* ---- equal VFs ---- */
 
 static bool is_free(const struct vfctl_vf *vf)
 {
 	return vf->holder.kind == VFCTL_HOLDER_NONE && !vf->lease.name[0] && !vf->defined_in[0];
 }
 
-/* Both free, and the same in all that is not each VF's own; both with a GUID, or without. */
+/*
+ * Whether both are free and equal in everything that is not specific to a VF, and both have a GUID
+ * or neither has.
+ */
 static bool are_alike(const struct columns *columns, const struct column_row *a,
 	const struct column_row *b)
 {
@@ -84,7 +110,7 @@ static bool are_alike(const struct columns *columns, const struct column_row *a,
 	return true;
 }
 
-/* How many VFs from @first on are told in one row. */
+/* The number of VFs from @first on that are shown in one row. */
 static uint32_t run_from(const struct list_view *view, const struct columns *columns,
 	const struct vfctl_pf *pf, uint32_t first)
 {
@@ -101,14 +127,14 @@ static uint32_t run_from(const struct list_view *view, const struct columns *col
 	return end - first < FOLD_MIN ? 1 : end - first;
 }
 
-/* Do all of them say @words there? */
+/* Whether all of them have @message in that column. */
 static bool all_say(const struct column *column, const struct column_row *first, uint32_t count,
-	const char *words)
+	const char *message)
 {
 	char text[COLUMN_TEXT];
 
 	for (uint32_t i = 1; i < count; i++)
-		if (strcmp(words, column_text(column,
+		if (strcmp(message, column_text(column,
 			&(struct column_row){first->pf, first->vf + i, first->ctx}, text)) != 0)
 			return false;
 	return true;
@@ -121,43 +147,14 @@ static void print_folded(struct out *out, const struct columns *columns,
 	char text[COLUMN_TEXT];
 
 	for (size_t i = 0; i < columns->count; i++) {
-		const char *words = column_text(&columns->v[i], first, text);
+		const char *message = column_text(&columns->v[i], first, text);
 
 		if (strcmp(columns->v[i].name, "vf") == 0)
-			out_cell(out, "%s-%u", words, first->vf->index + count - 1);
+			out_cell(out, "%s-%u", message, first->vf->index + count - 1);
 		else
-			out_cell(out, "%s", all_say(&columns->v[i], first, count, words) ? words
+			out_cell(out, "%s", all_say(&columns->v[i], first, count, message) ? message
 											: FOLDED);
 	}
-}
-
-/* Nearly always there is nothing to say: then it is no column. */
-static void drop_unsaid(struct columns *columns, const char *name, const struct list_view *view,
-	const struct vfctl_pf *pf)
-{
-	const struct column column = column_find(name);
-	char text[COLUMN_TEXT];
-	size_t kept = 0;
-
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (list_has_vf(view, pf, i) && *column_text(&column,
-			&(struct column_row){pf, &pf->vfs[i], view->ctx}, text))
-			return;
-	for (size_t i = 0; i < columns->count; i++)
-		if (strcmp(columns->v[i].name, name) != 0)
-			columns->v[kept++] = columns->v[i];
-	columns->count = kept;
-}
-
-/* And what few hosts have is one only where there is something to say. */
-static void add_representor(struct columns *columns, const struct list_view *view,
-	const struct vfctl_pf *pf)
-{
-	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (list_has_vf(view, pf, i) && pf->vfs[i].representor[0]) {
-			columns->v[columns->count++] = column_find("representor");
-			return;
-		}
 }
 
 static void print_vf_table(struct out *out, const struct list_view *view,
@@ -168,8 +165,8 @@ static void print_vf_table(struct out *out, const struct list_view *view,
 	uint32_t count;
 
 	columns_add_default(&columns, false);
-	drop_unsaid(&columns, "exposed", view, pf);
-	add_representor(&columns, view, pf);
+	if (pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
+		columns.v[columns.count++] = column_find("representor");
 	begin_fitting(out, 2, &columns, view->no_headings, give);
 	for (uint32_t i = 0; i < pf->num_vfs; i += count) {
 		struct column_row row = {pf, &pf->vfs[i], view->ctx};
@@ -196,7 +193,7 @@ void print_vfs(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf
 static void warn_unread(const char *unread)
 {
 	if (unread)
-		warn("what is shown is incomplete: %s", unread);
+		warn("the list is incomplete: %s", unread);
 }
 
 static void warn_snapshot(const struct vfctl_snapshot *snapshot)
@@ -204,26 +201,12 @@ static void warn_snapshot(const struct vfctl_snapshot *snapshot)
 	if (snapshot->leases_error)
 		warn("leases are not shown: %s", snapshot->leases_error);
 	if (snapshot->domains_error)
-		warn("which domains have VFs is not fully known: %s", snapshot->domains_error);
+		warn("the VFs of some domains are unknown: %s", snapshot->domains_error);
 	if (snapshot->domain_unread)
-		warn("vfctl knows only a part of %s", snapshot->domain_unread);
+		warn("vfctl can read %s only in part", snapshot->domain_unread);
 	warn_unread(snapshot->inventory->unread);
 	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
 		warn_unread(snapshot->inventory->pfs[i].unread);
-}
-
-static void add_said_of_pfs(struct columns *columns, const char *name, const struct vfctl_inventory *inv,
-	const struct list_view *view)
-{
-	const struct column column = column_find(name);
-	char text[COLUMN_TEXT];
-
-	for (size_t i = 0; i < inv->pf_count; i++)
-		if (has_pf(view, &inv->pfs[i]) && *column_text(&column,
-			&(struct column_row){.pf = &inv->pfs[i]}, text)) {
-			columns->v[columns->count++] = column;
-			return;
-		}
 }
 
 static void print_pf_table(struct out *out, const struct vfctl_inventory *inv,
@@ -233,11 +216,9 @@ static void print_pf_table(struct out *out, const struct vfctl_inventory *inv,
 	struct columns columns = {0};
 
 	columns_add_default(&columns, true);
-	add_said_of_pfs(&columns, "eswitch", inv, view);
-	add_said_of_pfs(&columns, "bond", inv, view);
 	begin_fitting(out, 0, &columns, view->no_headings, give);
 	for (size_t i = 0; i < inv->pf_count; i++)
-		if (has_pf(view, &inv->pfs[i]))
+		if (list_has_pf(view, &inv->pfs[i]))
 			print_row(out, &columns, &(struct column_row){.pf = &inv->pfs[i]});
 	out_table_end(out);
 }
@@ -247,29 +228,62 @@ static void print_tables(struct out *out, const struct vfctl_inventory *inv,
 {
 	print_pf_table(out, inv, view);
 	for (size_t i = 0; i < inv->pf_count; i++) {
-		if (!has_pf(view, &inv->pfs[i]) || !inv->pfs[i].num_vfs || view->pfs)
+		if (!list_has_pf(view, &inv->pfs[i]) || !inv->pfs[i].num_vfs || view->pfs)
 			continue;
 		out_line(out, "%s", "");
 		print_vf_table(out, view, &inv->pfs[i]);
 	}
 }
 
-/* A row each, nothing folded or cut. */
+/*
+ * In the format of `lsblk --pairs`: a shell may evaluate it; bytes with a meaning for the shell are
+ * \\xHH.
+ */
+static void print_pairs(struct out *out, const struct columns *columns, const struct column_row *row)
+{
+	char text[COLUMN_TEXT];
+	FILE *file = out_file(out);
+
+	for (size_t i = 0; i < columns->count; i++) {
+		fputs(i ? " " : "", file);
+		for (const char *c = columns->v[i].name; *c; c++)
+			putc(*c == '-' ? '_' : toupper((unsigned char)*c), file);
+		fputs("=\"", file);
+		for (const char *c = column_text(&columns->v[i], row, text); *c; c++)
+			if (strchr("\"\\$`!", *c) || (unsigned char)*c < ' ' || (unsigned char)*c > '~')
+				fprintf(file, "\\x%02x", (unsigned char)*c);
+			else
+				putc(*c, file);
+		putc('"', file);
+	}
+	putc('\n', file);
+}
+
+static void print_one(struct out *out, const struct list_view *view, const struct column_row *row)
+{
+	if (view->pairs)
+		print_pairs(out, &view->columns, row);
+	else
+		print_row(out, &view->columns, row);
+}
+
+/* One row for each, without combining or truncating. */
 static void print_columns(struct out *out, const struct vfctl_inventory *inv,
 	const struct list_view *view)
 {
-	begin_table(out, 0, &view->columns, view->no_headings);
+	if (!view->pairs)
+		begin_table(out, 0, &view->columns, view->no_headings);
 	for (size_t i = 0; i < inv->pf_count; i++) {
 		const struct vfctl_pf *pf = &inv->pfs[i];
 
-		if (has_pf(view, pf) && view->pfs)
-			print_row(out, &view->columns, &(struct column_row){.pf = pf});
-		for (uint32_t k = 0; has_pf(view, pf) && !view->pfs && k < pf->num_vfs; k++)
+		if (list_has_pf(view, pf) && view->pfs)
+			print_one(out, view, &(struct column_row){.pf = pf});
+		for (uint32_t k = 0; list_has_pf(view, pf) && !view->pfs && k < pf->num_vfs; k++)
 			if (list_has_vf(view, pf, k))
-				print_row(out, &view->columns,
-					&(struct column_row){pf, &pf->vfs[k], view->ctx});
+				print_one(out, view, &(struct column_row){pf, &pf->vfs[k], view->ctx});
 	}
-	out_table_end(out);
+	if (!view->pairs)
+		out_table_end(out);
 }
 
 void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
@@ -279,10 +293,10 @@ void print_list(struct out *out, const struct vfctl_snapshot *snapshot,
 	if (view->columns.count)
 		print_columns(out, snapshot->inventory, view);
 	else if (!snapshot->inventory->pf_count)
-		out_line(out, "no device of this host offers SR-IOV (is it enabled in firmware "
-			"and BIOS?)");
+		out_line(out, "no device of this host offers SR-IOV (it may be disabled in firmware or "
+			"BIOS)");
 	else if (view->health)
-		print_health(out, view->ctx, snapshot->inventory, view->only);
+		print_health(out, snapshot->inventory, view);
 	else
 		print_tables(out, snapshot->inventory, view);
 }
@@ -299,7 +313,7 @@ static int fill_pfs(struct out *out, const void *of)
 			.with_vfs = !l->view->pfs};
 		_cleanup_(health_clear) struct health health = {.reporters.v = NULL};
 
-		if (!has_pf(l->view, pf.pf))
+		if (!list_has_pf(l->view, pf.pf))
 			continue;
 		if (l->view->health) {
 			health_read(l->view->ctx, pf.pf, &health);

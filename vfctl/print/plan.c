@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LABEL 12 /* columns before what stands behind a label */
+#define LABEL 12 /* columns before the text after a label */
 #define S(count) ((count) == 1 ? "" : "s")
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
@@ -53,7 +53,7 @@ static const char *pf_text(const struct vfctl_host_model *m, const struct vfctl_
 	return vfctl_bdf_format(pf, buf);
 }
 
-/* Host CPUs of vCPUs, in the vCPUs' order. */
+/* The host CPUs of vCPUs, in the order of the vCPUs. */
 static void pins_text(const struct vfctl_assignment *a, size_t first, size_t count, char *buf,
 	size_t size)
 {
@@ -61,7 +61,7 @@ static void pins_text(const struct vfctl_assignment *a, size_t first, size_t cou
 
 	buf[0] = '\0';
 	for (size_t i = first, last; i < first + count && len < size; i = last + 1) {
-		/* Three and more in a row are a range. */
+		/* Three or more consecutive CPUs are printed as a range. */
 		for (last = i; last + 1 < first + count &&
 			a->vcpus[last + 1] == a->vcpus[last] + 1; last++)
 			;
@@ -182,6 +182,24 @@ static void print_vf(struct out *out, const struct vfctl_host_model *model,
 		pkey[0] ? " P_Key " : "", pkey);
 }
 
+/* The GPUs that exchange data with the PF without the host bridge; each PF once. */
+static void print_near_gpus(struct out *out, const struct vfctl_host_model *m,
+	const struct vfctl_assignment *a, size_t i)
+{
+	char pf[64];
+
+	for (size_t k = 0; k < i; k++)
+		if (vfctl_bdf_compare(&a->vfs[k].pf, &a->vfs[i].pf) == 0)
+			return;
+	for (int d = VFCTL_PCI_PIX; d <= VFCTL_PCI_PXB; d++)
+		for (size_t k = 0; k < m->gpu_count; k++)
+			if ((int)vfctl_gpu_distance(&m->gpus[k], &a->vfs[i].pf) == d)
+				out_fold(out, LABEL, "  GPU       %s (%s) is %s to %s", BDF(&m->gpus[k].bdf),
+					m->gpus[k].vendor ? m->gpus[k].vendor : "unknown vendor",
+					vfctl_pci_distance_name((enum vfctl_pci_distance)d),
+					pf_text(m, &a->vfs[i].pf, pf));
+}
+
 void print_assignment(struct out *out, const char *name, const struct vfctl_host_model *model,
 	const struct vfctl_assignment *a, const struct vfctl_domain_vf *vfs)
 {
@@ -198,8 +216,10 @@ void print_assignment(struct out *out, const char *name, const struct vfctl_host
 		print_cells(out, a);
 	else
 		print_one_cell(out, a);
-	for (size_t i = 0; i < a->vf_count; i++)
+	for (size_t i = 0; i < a->vf_count; i++) {
 		print_vf(out, model, a, i, vfs ? &vfs[i] : NULL);
+		print_near_gpus(out, model, a, i);
+	}
 	print_reasons(out, a->reasons, a->reason_count);
 }
 
@@ -238,17 +258,17 @@ void print_left(struct out *out, const struct vfctl_host_model *model,
 
 /* ---- what is proven ---- */
 
-static const char *const gap_words[VFCTL_LEVELS] = {
+static const char *const gap_text[VFCTL_LEVELS] = {
 	[VFCTL_LEVEL_PLACED] = "guests placed",
 	[VFCTL_LEVEL_LOCAL] = "guests wholly local",
 	[VFCTL_LEVEL_MOVES] = "moves",
 	[VFCTL_LEVEL_DISTANCE] = "distance",
 	[VFCTL_LEVEL_FORM] = "page sizes, and cells of even size",
-	[VFCTL_LEVEL_ROOM] = "room left for the next guests",
+	[VFCTL_LEVEL_ROOM] = "space left for the next guests",
 	[VFCTL_LEVEL_BALANCE] = "even distribution over the PFs",
 };
 
-/* How far from the bound, in hundredths, rounded up. */
+/* The distance from the bound in percent, rounded up. */
 static uint64_t gap_percent(uint64_t value, uint64_t bound)
 {
 	uint64_t far = value > bound ? value - bound : bound - value;
@@ -279,14 +299,14 @@ void print_proof(struct out *out, const struct vfctl_host_model *model,
 								       : "no plan places more");
 		return;
 	}
-	/* Of a bound of nothing at all a share cannot be told. */
+	/* A percentage of a bound of zero cannot be computed. */
 	if (!plan->bound[gap])
 		out_fold(out, LABEL, "  proof     %s: %s may be better than %" PRIu64
-			"; all before that is the best there is", why, gap_words[gap],
+			"; all before that is the best there is", why, gap_text[gap],
 			plan->value[gap]);
 	else
 		out_fold(out, LABEL, "  proof     %s: %s %" PRIu64 ", at best %" PRIu64
-			" (within %" PRIu64 " %%)%s", why, gap_words[gap], plan->value[gap],
+			" (within %" PRIu64 " %%)%s", why, gap_text[gap], plan->value[gap],
 			plan->bound[gap], gap_percent(plan->value[gap], plan->bound[gap]),
 			gap == VFCTL_LEVEL_PLACED ? "" : "; all before that is the best there is");
 }
@@ -380,7 +400,7 @@ static struct vfctl_cpuset home_nodes(const struct vfctl_host_model *m,
 	return nodes;
 }
 
-/* Memory or VFs may move alone: then the guest stays within its nodes. */
+/* Only memory or VFs may move: then the guest stays on its nodes. */
 static void move_text(const struct vfctl_host_model *m, const struct vfctl_occupant *o,
 	const struct vfctl_assignment *a, char buf[640])
 {

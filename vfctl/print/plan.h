@@ -5,16 +5,16 @@
 #include "answer.h"
 #include "core/workflow.h"
 
-/* One guest's place; @vfs may be NULL where no identities are known. */
+/* Print one guest's place; @vfs may be NULL if no identities are known. */
 void print_assignment(struct out *out, const char *name, const struct vfctl_host_model *model,
 	const struct vfctl_assignment *a, const struct vfctl_domain_vf *vfs);
-/* What stays free of each node when the plan is carried out. */
+/* Print the free resources of each node after the plan was carried out. */
 void print_left(struct out *out, const struct vfctl_host_model *model,
 	const struct vfctl_plan *plan);
-/* By which next guests it judged what stays free, and what is proven of it. */
+/* Print the next guests by which the remaining resources were rated, and what is proven. */
 void print_proof(struct out *out, const struct vfctl_host_model *model,
 	const struct vfctl_plan *plan);
-/* By which next guests it judged. */
+/* The next guests that were used for rating. */
 const char *plan_next_guests(const struct vfctl_host_model *model);
 /* JSON: both as members. */
 struct proof_view {
@@ -27,11 +27,12 @@ struct assignment_view {
 	const char *name;
 	const struct vfctl_assignment *a;
 	const struct vfctl_domain_vf *vfs; /* NULL: no identities are known */
+	const struct vfctl_host_model *model;
 };
 extern const struct member answer_assignment[];
 extern const struct member answer_reason[]; /* of a struct vfctl_reason */
 void print_reasons(struct out *out, const struct vfctl_reason *reasons, size_t count);
-/* A table of many guests, and the refusals behind it. */
+/* Print a table of many guests, followed by the refusals. */
 void print_batch(struct out *out, const struct vfctl_host_model *model,
 	struct vfctl_guest *const *guests, const struct vfctl_plan *plan);
 void print_rebalance(struct out *out, const struct vfctl_host_model *model,

@@ -6,7 +6,7 @@
 
 /* ---- what is proven ---- */
 
-static const char *const level_words[VFCTL_LEVELS] = {
+static const char *const level_text[VFCTL_LEVELS] = {
 	[VFCTL_LEVEL_PLACED] = "guests that are placed",
 	[VFCTL_LEVEL_LOCAL] = "guests that are entirely local",
 	[VFCTL_LEVEL_MOVES] = "moves",
@@ -45,7 +45,7 @@ static bool level_member(size_t at, struct member *ret)
 	if (at >= VFCTL_LEVELS)
 		return false;
 	*ret = (struct member)PUT(vfctl_plan_level_name((enum vfctl_plan_level)at), put_level, MEMBER_OBJECT,
-		level_words[at], .table = level_table, .arg = (void *)(uintptr_t)at);
+		level_text[at], .table = level_table, .arg = (void *)(uintptr_t)at);
 	return true;
 }
 
@@ -78,7 +78,42 @@ struct placed_vf {
 	const struct vfctl_free_vf *vf;
 	uint32_t cell;
 	const struct vfctl_domain_vf *given; /* NULL: its identity is not known */
+	const struct vfctl_host_model *model;
 };
+
+/* A GPU, and its distance from the PF of a VF. */
+struct near_gpu {
+	const struct vfctl_model_gpu *gpu;
+	enum vfctl_pci_distance distance;
+};
+
+#define OF struct near_gpu
+TEXT_OF(near_distance, OF, vfctl_pci_distance_name(it->distance))
+static const struct member near_gpu_table[] = {
+	FIELD_VIA("address", gpu, bdf, "PCI address of the GPU"),
+	TEXT("distance", near_distance, "PIX (at most one PCIe switch between it and the PF) or PXB "
+		"(several)"), END};
+#undef OF
+
+static bool next_near_gpu(const struct placed_vf *v, size_t *at, struct near_gpu *ret)
+{
+	for (; *at < v->model->gpu_count; ++*at) {
+		ret->gpu = &v->model->gpus[*at];
+		ret->distance = vfctl_gpu_distance(ret->gpu, &v->vf->pf);
+		if (ret->distance == VFCTL_PCI_PIX || ret->distance == VFCTL_PCI_PXB)
+			return true;
+	}
+	return false;
+}
+
+static int fill_near_gpus(struct out *out, const void *of)
+{
+	struct near_gpu near;
+
+	for (size_t at = 0; next_near_gpu(of, &at, &near); at++)
+		answer_put(out, NULL, near_gpu_table, &near);
+	return 0;
+}
 
 static const char *given_mac(const struct vfctl_domain_vf *given, char *room)
 {
@@ -87,13 +122,18 @@ static const char *given_mac(const struct vfctl_domain_vf *given, char *room)
 
 #define OF struct placed_vf
 TEXT_OF(placed_mac, OF, given_mac(it->given, room))
+OBJECT_OF(placed_near, OF, next_near_gpu(it, &(size_t){0}, &(struct near_gpu){0}) ? it : NULL)
+static const struct member near_gpus_table[] = {
+	FILL("gpus", fill_near_gpus, near_gpu_table, "GPUs with at most some PCIe switches between them and "
+		"the PF"), END};
 static const struct member placed_vf_table[] = {
 	FIELD_VIA("address", vf, bdf, "PCI address of the VF"),
 	FIELD_VIA("pf_address", vf, pf, "PCI address of its PF"),
 	FIELD_VIA("index", vf, index, "the N of PF/N"),
 	FIELD_VIA("numa_node", vf, node, "NUMA node of the VF"),
 	FIELD(cell, "cell of the guest that the VF belongs to"),
-	TEXT("mac", placed_mac, "MAC that it gets", NULLABLE), END};
+	TEXT("mac", placed_mac, "MAC that it gets", NULLABLE),
+	PART_GET(placed_near, near_gpus_table, OPTIONAL), END};
 #undef OF
 
 static int fill_placed_vfs(struct out *out, const void *of)
@@ -103,7 +143,7 @@ static int fill_placed_vfs(struct out *out, const void *of)
 
 	for (size_t i = 0; i < a->vf_count; i++)
 		answer_put(out, NULL, placed_vf_table, &(struct placed_vf){&a->vfs[i], a->vf_cells[i],
-			view->vfs ? &view->vfs[i] : NULL});
+			view->vfs ? &view->vfs[i] : NULL, view->model});
 	return 0;
 }
 
@@ -196,7 +236,7 @@ static int fill_moves(struct out *out, const void *of)
 		const struct vfctl_occupant *o = &view->proof.model->occupants[view->r->moves[i].occupant];
 
 		answer_put(out, NULL, move_table, &(struct move_view){o->running,
-			{o->name, view->r->moves[i].to, NULL}});
+			{o->name, view->r->moves[i].to, NULL, view->proof.model}});
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An RDMA device and its ports: what ibstat and ibv_devinfo tell, and what it means. */
+/* An RDMA device and its ports: the output of ibstat and ibv_devinfo, and its interpretation. */
 #include "print/rdma.h"
 
 #include <stdio.h>

@@ -9,14 +9,14 @@
 #include "print/topology_parts.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
-#define WIDTH_LEAST 40 /* columns that a line of lists takes in any case */
+#define WIDTH_LEAST 40 /* minimum number of columns for a list */
 #define LABEL 12      /* columns of its label */
 #define MAP_CORES 64  /* cores in one line of the map */
-#define STEPS_MIN 4   /* CPUs that make a step worth while */
+#define STEPS_MIN 4   /* minimum number of CPUs that are printed with a step */
 
 /* ---- words ---- */
 
-/* CPUs from @first in equal steps: how many there are. */
+/* The number of CPUs from @first in equal steps. */
 static unsigned run_of(const struct vfctl_cpuset *set, int first, int step, int *ret_last)
 {
 	unsigned count = 1;
@@ -30,7 +30,7 @@ static unsigned run_of(const struct vfctl_cpuset *set, int first, int step, int 
 	return count;
 }
 
-char *cpus_words(const struct vfctl_cpuset *set, char *buf, size_t size)
+char *cpus_text(const struct vfctl_cpuset *set, char *buf, size_t size)
 {
 	int cpu = vfctl_cpuset_next(set, 0);
 	size_t len = 0;
@@ -53,7 +53,7 @@ char *cpus_words(const struct vfctl_cpuset *set, char *buf, size_t size)
 	return buf;
 }
 
-static const char *bytes_words(uint64_t bytes, char buf[32])
+static const char *bytes_text(uint64_t bytes, char buf[32])
 {
 	static const struct {
 		unsigned shift;
@@ -158,7 +158,7 @@ static struct vfctl_cpuset free_cpus(const struct vfctl_host_model *m,
 
 /* ---- a node ---- */
 
-/* Cores, and what they have in common: -1 where they differ. */
+/* Cores, and their common values; -1 if they differ. */
 struct shape {
 	unsigned cores, free_cores, threads, l3_groups;
 	int package;
@@ -193,7 +193,7 @@ static void print_head(struct out *out, const struct vfctl_host_model *m,
 	struct shape s = shape_of(m, n);
 	char memory[32], threads[40] = "", l3[40] = "", package[32] = "";
 
-	bytes_words(n->memory_bytes, memory);
+	bytes_text(n->memory_bytes, memory);
 	if (!s.cores) {
 		out_line(out, "node %u: memory alone, %s; no CPUs", n->id, memory);
 		return;
@@ -211,7 +211,7 @@ static void print_head(struct out *out, const struct vfctl_host_model *m,
 		s.free_cores == 1 ? "" : "s");
 }
 
-/* A sign for each core, a bar between those of different L3 caches. */
+/* One character for each core, and a bar between cores with different L3 caches. */
 static void print_map(struct out *out, const struct vfctl_host_model *m,
 	const struct vfctl_node *n)
 {
@@ -249,7 +249,7 @@ static void print_set(struct out *out, const char *label, const struct vfctl_nod
 	char text[4096];
 
 	if (!vfctl_cpuset_empty(&here))
-		topology_line(out, label, "%s%s", cpus_words(&here, text, sizeof(text)), more);
+		topology_line(out, label, "%s%s", cpus_text(&here, text, sizeof(text)), more);
 }
 
 static void print_shared(struct out *out, const struct vfctl_host_model *m,
@@ -269,7 +269,7 @@ static void print_shared(struct out *out, const struct vfctl_host_model *m,
 	print_set(out, "~ shared", n, &m->shared_cpus, more);
 }
 
-/* A line for each core where QEMU's threads of guests run. */
+/* One line for each core that QEMU's threads of guests use. */
 static void print_qemu(struct out *out, const struct vfctl_host_model *m,
 	const struct vfctl_node *n)
 {
@@ -325,7 +325,7 @@ static void print_memory(struct out *out, const struct vfctl_host_model *m,
 			"%s%s of %llu pages of %s "
 			"free",
 			len ? ", " : "", p->free == VFCTL_COUNT_UNKNOWN ? "?" : gone,
-			(unsigned long long)p->total, bytes_words(p->page_bytes, size));
+			(unsigned long long)p->total, bytes_text(p->page_bytes, size));
 	}
 	for (size_t i = 0; i < m->occupant_count; i++)
 		for (size_t k = 0; k < m->occupants[i].memory_count; k++)
@@ -336,7 +336,7 @@ static void print_memory(struct out *out, const struct vfctl_host_model *m,
 			held += m->promises[i].bytes;
 	if (held && len < sizeof(text))
 		snprintf(text + len, sizeof(text) - len, "%sguests hold %s", len ? "; " : "",
-			bytes_words(held, gone));
+			bytes_text(held, gone));
 	if (text[0])
 		topology_line(out, "memory", "%s", text);
 }
@@ -365,7 +365,7 @@ static void print_distances(struct out *out, const struct vfctl_topology *t, siz
 				vfctl_cpuset_add(&nodes, t->nodes[k].id);
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u to node%s %s",
 			len ? ", " : "", next, vfctl_cpuset_count(&nodes) == 1 ? "" : "s",
-			cpus_words(&nodes, list, sizeof(list)));
+			cpus_text(&nodes, list, sizeof(list)));
 		last = next;
 	}
 	if (text[0])
@@ -374,7 +374,7 @@ static void print_distances(struct out *out, const struct vfctl_topology *t, siz
 
 /* ---- guests ---- */
 
-/* Nodes on which it has CPUs, or (without own ones) shared vCPUs or memory. */
+/* The nodes on which it has CPUs or, without dedicated ones, shared vCPUs or memory. */
 static struct vfctl_cpuset nodes_of(const struct vfctl_host_model *m,
 	const struct vfctl_occupant *o)
 {
@@ -389,7 +389,7 @@ static struct vfctl_cpuset nodes_of(const struct vfctl_host_model *m,
 	return nodes;
 }
 
-/* Is no node with CPUs nearer to @node than all of @nodes are? */
+/* Whether no node with CPUs is nearer to @node than all of @nodes are. */
 static bool is_near(const struct vfctl_topology *t, int node, const struct vfctl_cpuset *nodes)
 {
 	unsigned best = UINT32_MAX, own = UINT32_MAX;
@@ -405,7 +405,7 @@ static bool is_near(const struct vfctl_topology *t, int node, const struct vfctl
 	return own <= best;
 }
 
-static const char *vf_words(const struct vfctl_host_model *m, const struct vfctl_free_vf *vf,
+static const char *vf_text(const struct vfctl_host_model *m, const struct vfctl_free_vf *vf,
 	char *buf, size_t size)
 {
 	for (size_t i = 0; i < m->pf_count; i++)
@@ -417,8 +417,8 @@ static const char *vf_words(const struct vfctl_host_model *m, const struct vfctl
 	return buf;
 }
 
-/* "yes", or the first thing that is not where its CPUs are. */
-static void local_words(const struct vfctl_host_model *m, const struct vfctl_occupant *o,
+/* "yes", or the first resource that is not on the nodes of its CPUs. */
+static void local_text(const struct vfctl_host_model *m, const struct vfctl_occupant *o,
 	char *buf, size_t size)
 {
 	struct vfctl_cpuset nodes = nodes_of(m, o);
@@ -431,11 +431,11 @@ static void local_words(const struct vfctl_host_model *m, const struct vfctl_occ
 	}
 	for (size_t i = 0; i < o->vf_count; i++)
 		if (o->vfs[i].node < 0)
-			snprintf(buf, size, "%s: place unknown", vf_words(m, &o->vfs[i], vf,
+			snprintf(buf, size, "%s: place unknown", vf_text(m, &o->vfs[i], vf,
 				sizeof(vf)));
 	for (size_t i = 0; i < o->vf_count; i++)
 		if (o->vfs[i].node >= 0 && !is_near(m->topology, o->vfs[i].node, &nodes)) {
-			snprintf(buf, size, "no: %s is on node %d", vf_words(m, &o->vfs[i], vf,
+			snprintf(buf, size, "no: %s is on node %d", vf_text(m, &o->vfs[i], vf,
 				sizeof(vf)), o->vfs[i].node);
 			return;
 		}
@@ -458,16 +458,16 @@ static void print_guest(struct out *out, const struct vfctl_host_model *m, size_
 		bytes += o->memory[i].bytes;
 		shared += o->shared_vcpus ? o->shared_vcpus[i] : 0;
 	}
-	local_words(m, o, local, sizeof(local));
+	local_text(m, o, local, sizeof(local));
 	out_cell(out, "%c", topology_sign(at));
 	out_cell(out, "%s%s", o->name, o->foreign ? " (not ours)" : "");
 	out_cell(out, "%s", o->running ? "runs" : "off");
-	out_cell(out, "%s", cpus_words(&nodes, text, sizeof(text)));
+	out_cell(out, "%s", cpus_text(&nodes, text, sizeof(text)));
 	if (shared)
 		out_cell(out, "%u+%u shared", vfctl_cpuset_count(&o->cpus), shared);
 	else
 		out_cell(out, "%u", vfctl_cpuset_count(&o->cpus));
-	out_cell(out, "%s", bytes ? bytes_words(bytes, text) : "");
+	out_cell(out, "%s", bytes ? bytes_text(bytes, text) : "");
 	out_cell(out, "%zu", o->vf_count);
 	out_cell(out, "%s", local);
 }
@@ -510,7 +510,7 @@ static void print_summary(struct out *out, const struct vfctl_host_model *m)
 {
 	const struct vfctl_topology *t = m->topology;
 	unsigned packages = count_packages(t), cpus = vfctl_cpuset_count(&t->online);
-	char sockets[32] = "";
+	char sockets[32] = "", gpus[40] = "";
 	unsigned vfs = 0;
 
 	for (size_t i = 0; i < m->pf_count; i++)
@@ -518,13 +518,19 @@ static void print_summary(struct out *out, const struct vfctl_host_model *m)
 	if (packages)
 		snprintf(sockets, sizeof(sockets), "%u package%s, ", packages,
 			packages == 1 ? "" : "s");
-	out_line(out, "%zu NUMA node%s, %s%zu core%s, %u CPU%s; %zu PF%s, %u VF%s, %zu free",
+	if (m->gpu_count)
+		snprintf(gpus, sizeof(gpus), ", %zu GPU%s", m->gpu_count, m->gpu_count == 1 ? "" : "s");
+	out_line(out, "%zu NUMA node%s, %s%zu core%s, %u CPU%s; %zu PF%s, %u VF%s, %zu free%s",
 		t->node_count, t->node_count == 1 ? "" : "s", sockets, t->core_count,
 		t->core_count == 1 ? "" : "s", cpus, cpus == 1 ? "" : "s", m->pf_count,
-		m->pf_count == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", m->vf_count);
+		m->pf_count == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", m->vf_count, gpus);
 	out_line(out, "a sign per core, | between L3 caches: . free, = the host's own,");
 	out_line(out, "~ shared by guests, a letter: that guest, + QEMU's threads of guests,");
 	out_line(out, "# held by others, * by several");
+	if (m->gpu_count) {
+		out_line(out, "between a GPU and a PF: PIX at most one PCIe switch, PXB several, PHB a");
+		out_line(out, "host bridge of the CPU, NODE two of one NUMA node, SYS two NUMA nodes");
+	}
 }
 
 void print_topology(struct out *out, const struct vfctl_host_model *m)
@@ -547,7 +553,7 @@ void print_topology(struct out *out, const struct vfctl_host_model *m)
 		homeless |= m->pfs[i].node == VFCTL_NODE_NONE;
 	if (homeless) {
 		out_line(out, "%s", "");
-		out_line(out, "no node: the firmware does not say where these are");
+		out_line(out, "no node: the firmware does not report their location");
 		topology_pfs(out, m, VFCTL_NODE_NONE);
 	}
 	print_guests(out, m);

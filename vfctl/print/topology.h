@@ -5,10 +5,10 @@
 #include "out.h"
 #include "core/placement.h"
 
-/* The machine, node by node, and who sits where: for a person who never saw it. */
+/* Print the machine, node by node, with its users, for a person who does not know it. */
 void print_topology(struct out *out, const struct vfctl_host_model *model);
 
-/* "0-3,8" with steps as taskset writes them, "0-126:2", for a list that is else a wall. */
-char *cpus_words(const struct vfctl_cpuset *set, char *buf, size_t size);
+/* "0-3,8" with steps in the form of taskset, "0-126:2", which shortens long lists. */
+char *cpus_text(const struct vfctl_cpuset *set, char *buf, size_t size);
 
 #endif

@@ -5,16 +5,16 @@
 #include "out.h"
 #include "core/placement.h"
 
-/* What the files share that print the machine. */
+/* Functions that the files that print the machine share. */
 
-/* "  label     text", broken after commas and blanks where it grows too wide. */
+/* Print "  label     text", broken after commas and spaces where it is too wide. */
 void topology_line(struct out *out, const char *label, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The sign of a guest in the map of cores, by its place in the list. */
+/* The character of a guest in the map of cores, by its position in the list. */
 char topology_sign(size_t occupant);
 /* Its first name, or "". */
 const char *topology_pf_name(const struct vfctl_model_pf *p);
-/* The PFs of NUMA node @node, and who has their VFs. */
+/* Print the PFs of NUMA node @node, and the users of their VFs. */
 void topology_pfs(struct out *out, const struct vfctl_host_model *m, int node);
 
 #endif

@@ -43,8 +43,8 @@ static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 
 		if (count)
 			len += (size_t)snprintf(text + len, sizeof(text) - len, "VF %s %c, ",
-				cpus_words(&his, list, sizeof(list)), topology_sign(i));
-		vfctl_cpuset_or(&known, &his); /* a lease, and whoever has it now */
+				cpus_text(&his, list, sizeof(list)), topology_sign(i));
+		vfctl_cpuset_or(&known, &his); /* a lease, and its present user */
 	}
 	vfctl_cpuset_or(&known, &set);
 	if (vfctl_cpuset_count(&known) < p->num_vfs && len < sizeof(text))
@@ -55,7 +55,7 @@ static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 		return;
 	if (n)
 		snprintf(text + len, sizeof(text) - len, "VF %s free",
-			cpus_words(&set, list, sizeof(list)));
+			cpus_text(&set, list, sizeof(list)));
 	else if (len && vfctl_cpuset_empty(&known))
 		text[len - 2] = '\0';
 	else
@@ -63,7 +63,7 @@ static void print_vfs(struct out *out, const struct vfctl_host_model *m,
 	topology_line(out, "", "%s", text);
 }
 
-/* What list shows of it: legacy mode, and what is not known, are not told. */
+/* The state that list shows: legacy mode and unknown values are omitted. */
 static void add_switch(const struct vfctl_model_pf *p, char *text, size_t size)
 {
 	size_t len = 0;
@@ -74,6 +74,32 @@ static void add_switch(const struct vfctl_model_pf *p, char *text, size_t size)
 	if (p->bond && len < size)
 		snprintf(text + len, size - len, "; in %s%s%s", p->bond, p->lag ? ", VF-LAG " : "",
 			p->lag ? vfctl_lag_name(p->lag) : "");
+}
+
+/* "PIX 0000:18:00.0 NVIDIA, 0000:19:00.0 NVIDIA; SYS 0000:b1:00.0 AMD": the nearest GPUs first. */
+static void print_gpus(struct out *out, const struct vfctl_host_model *m, const struct vfctl_model_pf *p)
+{
+	char text[4096];
+	size_t len = 0;
+
+	text[0] = '\0';
+	for (int d = VFCTL_PCI_PIX; d <= VFCTL_PCI_SYS; d++) {
+		const char *before = len ? "; " : "";
+		const char *name = vfctl_pci_distance_name((enum vfctl_pci_distance)d);
+
+		for (size_t i = 0; i < m->gpu_count && len < sizeof(text); i++) {
+			const struct vfctl_model_gpu *g = &m->gpus[i];
+
+			if ((int)vfctl_gpu_distance(g, &p->bdf) != d)
+				continue;
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s%s%s %s", before, name,
+				*name ? " " : "", BDF(&g->bdf), g->vendor ? g->vendor : "GPU");
+			before = ", ";
+			name = "";
+		}
+	}
+	if (len)
+		topology_line(out, "", "GPUs: %s", text);
 }
 
 static void print_pf(struct out *out, const struct vfctl_host_model *m,
@@ -94,6 +120,7 @@ static void print_pf(struct out *out, const struct vfctl_host_model *m,
 		BDF(&p->bdf), fabric ? fabric : number, port, below, made, inside);
 	if (p->num_vfs)
 		print_vfs(out, m, p);
+	print_gpus(out, m, p);
 }
 
 void topology_pfs(struct out *out, const struct vfctl_host_model *m, int node)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* adopt: a domain that others wrote, with its VFs under lease. */
+/* adopt: lease the VFs of a foreign domain. */
 #include "command.h"
 #include "host_ids.h"
 #include "core/workflow.h"
 
 static int run_adopt(struct invocation *in)
 {
-	bool end = option_of(in, "end") != NULL;
+	bool end = option_of(in, "undo") != NULL;
 	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
 	_cleanup_(host_ids_close) struct host_ids h = {0};
 	struct vfctl_change *change;
@@ -21,19 +21,24 @@ static int run_adopt(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"end", 0, NULL, "the way back: its lease ends, and the domain stays with its devices", NULL},
+	{"undo", 0, NULL, "end the lease of the domain; the domain keeps its devices", NULL},
 };
 
 const struct command cmd_adopt = {
 	.name = "adopt",
+	.group = GROUP_GUESTS,
 	.answer = change_answer,
 	.args = "DOMAIN",
-	.summary = "lease to a domain that others wrote the VFs that it has",
-	.text = "For domains of virt-install, virt-manager or virsh: each VF in the definition, as\n"
-		"<hostdev> or <interface type='hostdev'>, is leased to it with what it has now (MAC and\n"
-		"VLAN are those that an <interface> says), so that nobody else gets it, and the hook sets\n"
-		"that at each start. The devices are not changed; only vfctl's metadata is added. It may\n"
-		"run. Refused when a VF is another's, or comes from a network of libvirt's.",
+	.summary = "Lease to a foreign domain the VFs that it has",
+	.text = "For domains of virt-install, virt-manager or virsh. Each VF of the "
+		"definition, a <hostdev> or an <interface type='hostdev'>, is leased to the "
+		"domain with its present values; an <interface> states MAC and VLAN itself. "
+		"From then on no other domain gets the VF, and the hook sets the values at "
+		"each start. Only vfctl's metadata is added to the definition, and the domain"
+		" may run. The command is rejected if another domain has one of the VFs, or "
+		"if a libvirt network assigns them.",
+	.examples = {{"vfctl adopt db --dry-run", "print the steps"},
+		{"vfctl adopt db --undo", "end the lease again"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_DOMAIN,

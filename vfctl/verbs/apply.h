@@ -5,7 +5,9 @@
 #include "command.h"
 #include "core/apply.h"
 
-/* What is declared, against what is. The pools are closed again: children open their own. */
+/*
+ * The declared and the present state. The pools are closed again, because children open their own.
+ */
 struct apply_view {
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_host_spec *spec;
@@ -15,7 +17,15 @@ struct apply_view {
 /* An exit status. */
 int apply_open(struct invocation *in, const char *path, struct apply_view *ret);
 void apply_close(struct apply_view *view);
-/* The file or directory that the command names; NULL: the usual one. */
+/*
+ * apply_open() for the declaration on the command line, after interrupted changes were recovered.
+ * Waits up to @wait_seconds for absent PFs.
+ */
+int apply_look(struct invocation *in, unsigned wait_seconds, struct apply_view *view, bool *ret_recovered);
+/* Print the differences; returns an exit status. */
+int apply_dry_run(struct invocation *in, const struct apply_view *view);
+extern const struct member answer_apply_dry[];
+/* The file or directory that the command line names; NULL: the default. */
 const char *apply_declaration(const struct invocation *in);
 
 #endif

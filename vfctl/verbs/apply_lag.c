@@ -20,14 +20,16 @@ static void apply_one(struct invocation *in, const struct vfctl_host_spec *spec,
 	ret->changed = steps && r == 0;
 }
 
-/* As it was found, when there is nothing that could have changed it. */
-static void keep_lag(const struct vfctl_declared_lag *d, struct outcome *ret)
+void lags_as_found(const struct vfctl_declared *d, struct outcome *ret)
 {
-	const char *pending = d->change ? vfctl_change_pending(d->change) : NULL;
+	for (size_t i = 0; i < d->lag_count; i++) {
+		const struct vfctl_declared_lag *lag = &d->lags[i];
+		const char *pending = lag->change ? vfctl_change_pending(lag->change) : NULL;
 
-	ret->error = d->error;
-	ret->words = d->words ? strdup(d->words) : NULL;
-	ret->pending = pending ? strdup(pending) : NULL;
+		ret[i] = (struct outcome){.error = lag->error,
+			.message = lag->message ? strdup(lag->message) : NULL,
+			.pending = pending ? strdup(pending) : NULL};
+	}
 }
 
 void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
@@ -35,12 +37,11 @@ void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
 {
 	if (d->lag_count)
 		catch_signals(in->ctx);
-	for (size_t i = 0; i < d->lag_count; i++) {
-		if (pfs_changed || declared_lag_differs(&d->lags[i]))
+	for (size_t i = 0; i < d->lag_count; i++)
+		if (pfs_changed || declared_lag_differs(&d->lags[i])) {
+			outcome_clear(&ret[i]);
 			apply_one(in, spec, i, &ret[i]);
-		else
-			keep_lag(&d->lags[i], &ret[i]);
-	}
+		}
 }
 
 static void tell_one(struct invocation *in, const struct vfctl_declared_lag *d,
@@ -53,7 +54,7 @@ static void tell_one(struct invocation *in, const struct vfctl_declared_lag *d,
 		warn("%s: %s", title, lag->pending);
 	if (lag->error) {
 		fflush(stdout);
-		complain_about(in, title, lag->words ? lag->words : "out of memory");
+		complain_about(in, title, lag->message ? lag->message : "out of memory");
 	} else if (!in->quiet) {
 		out_line(in->out, "%s: %s", title, lag->changed ? "changed" : "as declared");
 	}

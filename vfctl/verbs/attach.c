@@ -15,7 +15,7 @@ static unsigned affect_of(const struct invocation *in)
 		(option_of(in, "config") ? VFCTL_AFFECT_CONFIG : 0u);
 }
 
-/* Attributes after the domain's name, as `vfctl set` takes them. */
+/* Attributes after the domain's name, in the form of `vfctl set`. */
 static int read_attrs(struct invocation *in, struct vfctl_vf_attrs *attrs, uint32_t *ret_given)
 {
 	attrs->mask = 0;
@@ -25,7 +25,7 @@ static int read_attrs(struct invocation *in, struct vfctl_vf_attrs *attrs, uint3
 	if (vfctl_vf_attrs_check(in->ctx, attrs) < 0)
 		return usage(in, "%s", vfctl_ctx_error(in->ctx));
 	*ret_given = attrs->mask;
-	/* Safe defaults, as in guest.yaml. */
+	/* Use the safe defaults, as guest.yaml does. */
 	if (!(attrs->mask & VFCTL_ATTR_SPOOFCHK))
 		attrs->spoofchk = true;
 	attrs->mask |= VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST;
@@ -64,7 +64,7 @@ static int read_number(struct invocation *in, const char *option, unsigned long 
 	return 0;
 }
 
-/* How many, and whether those that it has count. */
+/* The number of VFs, and whether present ones count. */
 static int read_count(struct invocation *in, struct vfctl_attach_options *o)
 {
 	int status = read_number(in, "count", VFCTL_GUEST_VFS_MAX, &o->count);
@@ -90,7 +90,7 @@ static int run_attach(struct invocation *in)
 	int status, r;
 
 	if (!o.pf == !o.vf)
-		return usage(in, "say which VF: --pf PF (any free one of it) or --vf PF/INDEX");
+		return usage(in, "name the VF: --pf PF (any free VF of it) or --vf PF/INDEX");
 	o.ensure = option_of(in, "ensure");
 	status = read_attrs(in, &o.attrs, &o.ensure_mask);
 	if (!status)
@@ -112,26 +112,33 @@ static int run_attach(struct invocation *in)
 static const struct option_row attach_options[] = {
 	{"pf", 0, "PF", "a free VF of this PF", NULL},
 	{"vf", 0, "VF", "this VF", NULL},
-	{"count", 0, "N", "so many VFs of the PF (default 1), all or none", NULL},
-	{"ensure", 0, NULL, "no more than it needs to have so many: what it has counts", NULL},
-	{"live", 0, NULL, "plug it into the running domain", NULL},
-	{"config", 0, NULL, "add it to the definition, for the next start", NULL},
-	{"guid-pool", 0, "POOL", "GUID of an InfiniBand VF from this pool (default: the first)",
+	{"count", 0, "N", "this many VFs of the PF, all or none (default 1)", NULL},
+	{"ensure", 0, NULL, "only as many as are missing: VFs that the domain has count", NULL},
+	{"live", 0, NULL, "plug into the running domain", NULL},
+	{"config", 0, NULL, "add to the definition, for the next start", NULL},
+	{"guid-pool", 0, "POOL", "pool for the GUID of an InfiniBand VF (default: the first pool)",
 		NULL},
-	{"mac-pool", 0, "POOL", "MAC from this pool (default: the first, if there is one)", NULL},
-	{"pkey", 0, "P_KEY", "partition (name or 0x1 to 0x7fff, :full or :limited behind it)",
+	{"mac-pool", 0, "POOL", "pool for the MAC (default: the first pool, if there is one)", NULL},
+	{"pkey", 0, "P_KEY", "partition: a name or 0x1 to 0x7fff, with :full or :limited",
 		NULL},
-	{"form", 0, "FORM", "auto (default), interface or hostdev", "auto interface hostdev"},
+	{"form", 0, "FORM", "libvirt element: auto (default), interface or hostdev",
+		"auto interface hostdev"},
 };
 
 const struct command cmd_attach = {
 	.name = "attach",
+	.group = GROUP_GUESTS,
+	.common = true,
 	.answer = change_answer,
 	.args = "DOMAIN [ATTRIBUTE=VALUE...]",
-	.summary = "give an existing domain a VF: leased, identity set and verified, plugged",
-	.text = "Without --live and --config both apply that can: the running domain, and its\n"
-		"definition. Attributes are those of vfctl set. With --ensure the command may be\n"
-		"repeated: nothing is done when the domain has the VFs, in each of both.",
+	.summary = "Give a domain a VF, running or off",
+	.text = "vfctl leases the VF to the domain, sets its identity, reads it back, and "
+		"plugs it. Without --live and --config it changes both where possible: the "
+		"running domain and its definition. The attributes are those of vfctl set. "
+		"With --ensure the command can be repeated: VFs that the domain already has "
+		"count.",
+	.examples = {{"vfctl attach web --pf ens1 vlan=42", "a free VF of ens1"},
+		{"vfctl attach web --pf ens1 --count 2 --ensure", "until it has two"}},
 	.min_args = 1,
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_DOMAIN,
@@ -164,17 +171,23 @@ static int run_detach(struct invocation *in)
 }
 
 static const struct option_row detach_options[] = {
-	{"vf", 0, "VF", "this VF (default: the only one it has); one that is gone: its address", NULL},
-	{"live", 0, NULL, "take it out of the running domain", NULL},
-	{"config", 0, NULL, "take it out of the definition", NULL},
-	{"wait", 0, "SECONDS", "how long the guest may take to let go (default 30)", NULL},
+	{"vf", 0, "VF", "this VF (default: the only one); for an absent VF its address", NULL},
+	{"live", 0, NULL, "only from the running domain", NULL},
+	{"config", 0, NULL, "only from the definition", NULL},
+	{"wait", 0, "SECONDS", "how long the guest may take to release the VF (default 30)", NULL},
 };
 
 const struct command cmd_detach = {
 	.name = "detach",
+	.group = GROUP_GUESTS,
+	.common = true,
 	.answer = change_answer,
 	.args = "DOMAIN",
-	.summary = "take a VF from a domain, wait until the guest let go, and free it",
+	.summary = "Take a VF from a domain and free it",
+	.text = "From a running domain vfctl unplugs the VF and waits until the guest has "
+		"released it. Then it resets the VF and ends its lease.",
+	.examples = {{"vfctl detach web", "the only VF of web"},
+		{"vfctl detach web --vf ens1/3 --live", "one VF of the running domain"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_DOMAIN,

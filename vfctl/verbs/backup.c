@@ -16,12 +16,17 @@ static int run_backup(struct invocation *in)
 
 const struct command cmd_backup = {
 	.name = "backup",
+	.group = GROUP_HEALTH,
 	.args = "FILE",
-	.summary = "copy the state file, whole and as of one moment, while it is in use",
-	.text = "To restore it, put the copy in the place of /var/lib/vfctl/state.db (and remove\n"
-		"state.db-wal and state.db-shm beside it) while no vfctl runs; then vfctl status says where\n"
-		"the host has moved on. Without a copy: vfctl recover --rebuild.\n\n"
-		"FILE is never replaced. It is made as FILE.part and gets its name when it is whole.",
+	.summary = "Copy the state file while it is in use",
+	.text = "To restore it, stop all vfctl processes, replace /var/lib/vfctl/state.db "
+		"with the copy, and remove state.db-wal and state.db-shm. vfctl status then "
+		"shows how the host has changed since the backup. Without a backup, vfctl "
+		"recover --rebuild restores the leases from libvirt's domains. An existing "
+		"FILE is not replaced. The copy is written to FILE.part and renamed when it "
+		"is complete.",
+	.examples = {{"vfctl backup /root/state-monday.db", "make a copy"},
+		{"vfctl backup /mnt/state.db", "on another disk"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_FILE,

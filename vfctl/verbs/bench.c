@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* bench: what help of vfctl says of it; vfctl-bench carries it out (delegate.c). */
+/* bench: its rows in vfctl's help; vfctl-bench carries it out (delegate.c). */
 #include "command.h"
 
 static int run_bench(struct invocation *in)
@@ -9,11 +9,16 @@ static int run_bench(struct invocation *in)
 
 const struct command cmd_bench = {
 	.name = "bench",
+	.group = GROUP_TUNING,
+	.common = true,
 	.args = "COMMAND ...",
-	.summary = "Measure settings, and show which is better",
-	.text = "The program vfctl-bench, which has a package of its own, carries out these commands: "
-		"bench run, latency, throughput, rdma, report, compare, history, import and parse. "
-		"See vfctl bench --help, vfctl bench COMMAND --help and vfctl-bench(1).",
+	.summary = "Measure settings and show which is better",
+	.text = "The program vfctl-bench of the package of the same name carries out these "
+		"commands: bench run, latency, throughput, rdma, report, compare, history, "
+		"import, parse and plans. See vfctl bench --help, vfctl bench COMMAND --help and "
+		"vfctl-bench(1).",
+	.examples = {{"vfctl bench latency ens1 --to 10.0.0.2", "latency of a device"},
+		{"vfctl bench compare before after", "two results"}},
 	.max_args = ARGS_MAX,
 	.run = run_bench,
 };

@@ -32,10 +32,14 @@ static const struct option_row options[] = {
 
 const struct command cmd_capture = {
 	.name = "capture",
+	.group = GROUP_HEALTH,
 	.args = "",
-	.summary = "record this host into a file that --host reads",
-	.text = "Records PCI functions, NUMA nodes, CPUs, network and RDMA devices: no keys, no\n"
-		"process list, no user data. As root it holds more (VF details, config space).",
+	.summary = "Record this host in a file for --host",
+	.text = "Records PCI functions, NUMA nodes, CPUs, network devices and RDMA devices. "
+		"It records no keys, no process list and no user data. Run it as root to "
+		"include details of the VFs and the PCI configuration space.",
+	.examples = {{"vfctl capture", "write HOSTNAME.vfctl.tar.gz"},
+		{"vfctl --host host1.vfctl.tar.gz list", "read it on another machine"}},
 	OPTIONS(options),
 	.run = run_capture,
 };

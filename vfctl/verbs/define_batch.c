@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* define --batch: the guests of a folder are placed together, and then defined one by one. */
+/* define --batch: place the guests of a directory together, then define them one by one. */
 #include "verbs/define_batch.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static int read_templates(struct defining *d)
 	return r;
 }
 
-/* The templates are in the order of the folder. */
+/* The templates are in the order of the directory. */
 static size_t number_of(const struct defining *d, const struct vfctl_guest *guest)
 {
 	size_t i = 0;
@@ -55,9 +55,9 @@ static size_t number_of(const struct defining *d, const struct vfctl_guest *gues
 	return i;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
-/* One guest; @change NULL: it was not planned, and @error says why. */
+/* One guest; @change NULL: it could not be planned because of @error. */
 struct defined_view {
 	const char *name;
 	const struct vfctl_change *change;
@@ -76,16 +76,16 @@ static const struct member defined_table[] = {
 #undef OF
 
 static void tell_batch(struct defining *d, const char *name, const struct vfctl_change *change,
-	const char *words)
+	const char *message)
 {
 	const char *nothing = change ? vfctl_change_nothing(change) : NULL;
 	const char *result = change ? vfctl_change_result(change) : NULL;
 	struct out *out = d->in->out;
 
 	if (d->in->json) {
-		answer_put(out, NULL, defined_table, &(struct defined_view){name, change, words});
-	} else if (words) {
-		complain_about(d->in, name, words);
+		answer_put(out, NULL, defined_table, &(struct defined_view){name, change, message});
+	} else if (message) {
+		complain_about(d->in, name, message);
 	} else if (d->in->dry_run) {
 		out_line(out, "%s:%s%s", name, nothing ? " " : "", nothing ? nothing : "");
 		for (size_t i = 0; i < vfctl_change_count(change); i++)
@@ -95,7 +95,7 @@ static void tell_batch(struct defining *d, const char *name, const struct vfctl_
 	}
 }
 
-/* ---- doing ---- */
+/* ---- defining ---- */
 
 static int plan_and_run(struct defining *d, size_t index, struct vfctl_change **ret_change)
 {
@@ -117,7 +117,7 @@ static void define_one(struct defining *d, size_t index)
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	int r = plan_and_run(d, index, &change);
 
-	/* Another host of the fleet was given what was proposed to it. */
+	/* Another host of the fleet got the proposed value. */
 	for (unsigned tries = 1; r == -EAGAIN && tries < TRIES_MAX; tries++) {
 		vfctl_change_free(steal(change));
 		r = plan_and_run(d, index, &change);
@@ -128,7 +128,7 @@ static void define_one(struct defining *d, size_t index)
 	tell_batch(d, guest->name, change, r < 0 ? vfctl_ctx_error(ctx) : NULL);
 }
 
-/* The guests are defined while they are told. */
+/* The guests are defined while their results are printed. */
 struct batch_view {
 	struct defining *d;
 	bool dry_run, done;
@@ -143,7 +143,7 @@ static int define_each(struct out *out, const void *of)
 	return 0;
 }
 
-/* What the domains are leased is read once they are defined. */
+/* The leases are read after the domains were defined. */
 static void put_domains(struct out *out, const struct member *m, const void *of)
 {
 	struct defining *d = ((const struct batch_view *)of)->d;

@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-/* define --batch DIR: all guests of a folder, placed together. Returns the exit status. */
+/* define --batch DIR: place and define all guests of a directory. Returns the exit status. */
 int run_define_batch(struct invocation *in, const char *dir);
 extern const struct member answer_define_batch[];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* doctor: what is wrong with this host, or with a capture of one. */
+/* doctor: find the problems of this host, or of a capture. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,19 +9,38 @@
 
 #define INDENT 10
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static const char *fix_word(enum vfctl_fix fix)
 {
-	static const char *const words[] = {[VFCTL_FIX_NONE] = NULL, [VFCTL_FIX_HOOK] = "hook",
+	static const char *const message[] = {[VFCTL_FIX_NONE] = NULL, [VFCTL_FIX_HOOK] = "hook",
 		[VFCTL_FIX_LINK_UP] = "link-up", [VFCTL_FIX_VF_LINK] = "vf-link",
 		[VFCTL_FIX_FDB] = "fdb"};
 
-	return words[fix];
+	return message[fix];
 }
 
-static void print_one(struct out *out, const struct vfctl_ailment *a)
+static enum color severity_color(enum vfctl_severity severity)
 {
+	return severity == VFCTL_PROBLEM ? COLOR_BAD : severity == VFCTL_WARNING ? COLOR_WARN : COLOR_NONE;
+}
+
+static enum color presence_color(enum vfctl_presence presence)
+{
+	return presence == VFCTL_PRESENT ? COLOR_GOOD : presence == VFCTL_MISSING ? COLOR_BAD : COLOR_WARN;
+}
+
+static void print_prerequisite(struct out *out, const struct vfctl_prerequisite *p)
+{
+	const char *state = vfctl_presence_name(p->presence);
+
+	out_paint(out, presence_color(p->presence), strlen(state));
+	out_line(out, "%-9s %s", state, p->name);
+}
+
+static void print_one(struct out *out, const struct vfctl_issue *a)
+{
+	out_paint(out, severity_color(a->severity), strlen(vfctl_severity_name(a->severity)));
 	out_fold(out, INDENT, "%-9s %s%s%s", vfctl_severity_name(a->severity), a->subject,
 		a->subject[0] ? ": " : "", a->what);
 	out_fold(out, INDENT, "  found   %s", a->evidence);
@@ -35,8 +54,7 @@ static void print_text(struct invocation *in, const struct vfctl_diagnosis *d)
 	size_t counts[3] = {0};
 
 	for (size_t i = 0; !in->arg_count && i < d->prerequisite_count; i++)
-		out_line(in->out, "%-9s %s", vfctl_presence_name(d->prerequisites[i].presence),
-			d->prerequisites[i].name);
+		print_prerequisite(in->out, &d->prerequisites[i]);
 	for (size_t i = 0; i < d->count; i++) {
 		counts[d->v[i].severity]++;
 		print_one(in->out, &d->v[i]);
@@ -48,7 +66,7 @@ static void print_text(struct invocation *in, const struct vfctl_diagnosis *d)
 		counts[VFCTL_PROBLEM], counts[VFCTL_PROBLEM] == 1 ? "" : "s", counts[VFCTL_WARNING],
 		counts[VFCTL_WARNING] == 1 ? "" : "s", counts[VFCTL_NOTE],
 		counts[VFCTL_NOTE] == 1 ? "" : "s",
-		d->unexamined_count ? "; not all could be looked at" : "");
+		d->unexamined_count ? "; some checks could not be made" : "");
 }
 
 #define OF struct vfctl_prerequisite
@@ -58,18 +76,18 @@ static const struct member prerequisite_table[] = {
 	TEXT("state", prerequisite_state, "ok, missing or unknown"), END};
 #undef OF
 
-#define OF struct vfctl_ailment
-TEXT_OF(ailment_severity, OF, vfctl_severity_name(it->severity))
-TEXT_OF(ailment_fix, OF, fix_word(it->fix))
-static const struct member ailment_table[] = {
+#define OF struct vfctl_issue
+TEXT_OF(issue_severity, OF, vfctl_severity_name(it->severity))
+TEXT_OF(issue_fix, OF, fix_word(it->fix))
+static const struct member issue_table[] = {
 	FIELD(check, "name of the check", FILLED),
-	TEXT("severity", ailment_severity, "problem, warning or note"),
+	TEXT("severity", issue_severity, "problem, warning or note"),
 	FIELD(subject, "PF, VF, domain or file; null: the host"),
 	FIELD(what, "the issue", FILLED),
 	FIELD(evidence, "what was read, and where"),
 	FIELD(cause, "cause of the issue"),
 	FIELD(remedy, "the remedy"),
-	TEXT("fix", ailment_fix, "what doctor --fix does: hook, link-up, vf-link or fdb; null: "
+	TEXT("fix", issue_fix, "what doctor --fix does: hook, link-up, vf-link or fdb; null: "
 		"nothing", NULLABLE), END};
 #undef OF
 
@@ -86,21 +104,21 @@ static const struct member doctor_table[] = {
 	FIELD(checks, "number of checks that were made"),
 	LIST("prerequisites", prerequisites, prerequisite_count, prerequisite_table, "prerequisites "
 		"of SR-IOV; each one builds on those before it"),
-	LIST("ailments", v, count, ailment_table, "issues, the most severe first"),
+	LIST("ailments", v, count, issue_table, "issues, the most severe first"),
 	LIST("unexamined", unexamined, unexamined_count, unexamined_table, "checks that were not "
 		"made"), END};
 #undef OF
 static const struct answer doctor_answer[] = {{NULL, doctor_table, false}, {0}};
 
-/* ---- putting right ---- */
+/* ---- fixes ---- */
 
-/* Each by itself: one that cannot be fixed keeps no other from it. */
+/* One at a time: a failed fix does not affect the others. */
 static int fix_all(struct invocation *in, const struct vfctl_diagnosis *d)
 {
 	size_t fixed = 0, failed = 0;
 
 	for (size_t i = 0; i < d->count; i++) {
-		const struct vfctl_ailment *a = &d->v[i];
+		const struct vfctl_issue *a = &d->v[i];
 		_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 		int r;
 
@@ -117,7 +135,7 @@ static int fix_all(struct invocation *in, const struct vfctl_diagnosis *d)
 		failed += r < 0;
 	}
 	if (!fixed && !failed)
-		out_line(in->out, "nothing that can be put right by itself");
+		out_line(in->out, "nothing that doctor can fix");
 	in->made |= fixed && !in->dry_run;
 	return failed ? fixed ? EXIT_PARTLY : EXIT_FAILED : EXIT_DONE;
 }
@@ -135,7 +153,7 @@ static int examine(struct invocation *in, struct vfctl_diagnosis **ret)
 		return status;
 	options.spec = h.spec;
 	options.spec_error = h.error;
-	options.spec_words = h.words;
+	options.spec_text = h.message;
 	r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 	if (r == 0)
 		r = vfctl_doctor_examine(in->ctx, snapshot, &options, ret);
@@ -148,9 +166,9 @@ static int run_doctor(struct invocation *in)
 	int status;
 
 	if (option_of(in, "fix") && in->json)
-		return usage(in, "--fix prints what it does; --json is for what was found");
+		return usage(in, "--fix cannot be combined with --json");
 	if (in->dry_run && !option_of(in, "fix"))
-		return usage(in, "nothing is changed without --fix; --dry-run goes with it");
+		return usage(in, "--dry-run needs --fix");
 	if (option_of(in, "fix") && !in->dry_run)
 		catch_signals(in->ctx);
 	status = examine(in, &d);
@@ -177,19 +195,24 @@ static bool check_term(size_t at, const char **ret_name, const char **ret_help)
 }
 
 static const struct option_row options[] = {
-	{"fix", 0, NULL, "put right what is safe to: install the hook, set a PF's link up, let a VF's link "
-		"follow its port, tell a card what is behind its PF; with --dry-run only tell", NULL},
+	{"fix", 0, NULL, "repair what is safe to repair: install the hook, set the link of a PF up, "
+		"let the link of a VF follow its port, add the MACs behind a bridged PF to "
+		"the card's table; with --dry-run only print it", NULL},
 };
 
 const struct command cmd_doctor = {
 	.name = "doctor",
+	.group = GROUP_HEALTH,
+	.common = true,
 	.answer = doctor_answer,
 	.args = "[PF|DOMAIN]",
-	.summary = "say what is wrong with this host, why, and what helps",
-	.text = "Looks for what is known to go wrong on SR-IOV hosts, from the BIOS to the guest's lease,\n"
-		"and prints for each what was read, the cause and the remedy. Nothing is changed without\n"
-		"--fix. What cannot be read (without root, on a capture) is said. --host FILE: of a capture\n"
-		"that somebody sent (vfctl capture). The status is 3 when there is a problem or a warning.",
+	.summary = "Find known problems and print their remedies",
+	.text = "Checks for known problems of SR-IOV hosts, from the BIOS to a guest's lease."
+		" For each problem it prints the evidence, the cause and the remedy. Only "
+		"--fix changes something. It says what it could not read, for example without"
+		" root. Exit status: 3 if there is a problem or a warning.",
+	.examples = {{"vfctl doctor", "this host"},
+		{"vfctl doctor --host capture.tar.gz", "a host that was recorded with vfctl capture"}},
 	.max_args = 1,
 	.operand = OPERAND_ANY,
 	.reads = true,

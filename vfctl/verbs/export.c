@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* export: a host.yaml that says what is there. */
+/* export: print a host.yaml that describes the present state. */
 #include <string.h>
 #include <strings.h>
 
@@ -13,21 +13,21 @@
 
 #define NAME_TEXT 128
 
-/* A word that YAML takes for itself, whatever reads it. */
+/* Whether YAML reads the word as text without quotes. */
 static bool is_plain(const char *name)
 {
-	static const char *const words[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null",
+	static const char *const message[] = {"y", "n", "yes", "no", "on", "off", "true", "false", "null",
 		"none", "inf", "nan", "any", "all"};
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (strcasecmp(name, words[i]) == 0)
+	for (size_t i = 0; i < ARRAY_SIZE(message); i++)
+		if (strcasecmp(name, message[i]) == 0)
 			return false;
 	return strspn(name, letters) && !name[strspn(name, "0123456789_.-abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
 }
 
-/* The kernel lets a name have anything but blanks, '/' and ':'. */
+/* The kernel permits everything in a name except white space, '/' and ':'. */
 static const char *quote(const char *name, char buf[NAME_TEXT])
 {
 	size_t n = 0;
@@ -45,7 +45,7 @@ static const char *quote(const char *name, char buf[NAME_TEXT])
 	return buf;
 }
 
-/* Of a VF of its own, what a new VF has not anyway. */
+/* The settings of the host's own VF that a new VF would not have. */
 static struct vfctl_vf_attrs settings_of(const struct vfctl_vf *vf, bool identities)
 {
 	struct vfctl_vf_attrs a = vf->attrs;
@@ -61,7 +61,7 @@ static struct vfctl_vf_attrs settings_of(const struct vfctl_vf *vf, bool identit
 	return a;
 }
 
-/* "vlan: 100, trust: on"; "" nothing. */
+/* "vlan: 100, trust: on"; "" if there are none. */
 static void format_settings(const struct vfctl_vf_attrs *a, char text[SETTINGS_TEXT])
 {
 	char value[VFCTL_ATTR_TEXT];
@@ -78,7 +78,7 @@ static void format_settings(const struct vfctl_vf_attrs *a, char text[SETTINGS_T
 	}
 }
 
-/* What it has now is its guest's, and goes with it. */
+/* Its present values belong to its guest. */
 static bool is_guests(const struct vfctl_vf *vf)
 {
 	return vf->lease.running || vf->holder.kind == VFCTL_HOLDER_DOMAIN ||
@@ -129,7 +129,7 @@ static const char *driver_of(const struct vfctl_vf *vf)
 	return strstr(vf->driver, "vfio") ? "vfio-pci" : "host";
 }
 
-/* What the file cannot say. */
+/* Print what the file cannot express. */
 static void print_remarks(struct invocation *in, const struct vfctl_pf *pf)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
@@ -139,12 +139,12 @@ static void print_remarks(struct invocation *in, const struct vfctl_pf *pf)
 			out_line(in->out, "    # VF %u differs: its driver is %s", vf->index,
 				vf->driver[0] ? vf->driver : "none");
 		if (is_guests(vf))
-			out_line(in->out, "    # VF %u is a guest's now: what it has is left out",
+			out_line(in->out, "    # a guest uses VF %u now: its settings are left out",
 				vf->index);
 	}
 }
 
-/* Legacy is what each PF has at boot. */
+/* Legacy mode is the default at boot. */
 static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
 {
 	const char *bridge = pf->num_vfs ? pf->vfs[0].bridge : "";
@@ -156,7 +156,8 @@ static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
 	while (same < pf->num_vfs && strcmp(pf->vfs[same].bridge, bridge) == 0)
 		same++;
 	if (same < pf->num_vfs)
-		out_line(in->out, "    # the representors of its VFs are not all ports of one bridge");
+		out_line(in->out, "    # the representors of its VFs are ports of different bridges, or "
+			"of none");
 	else if (bridge[0])
 		out_line(in->out, "    representors: {bridge: %s}",
 			quote(bridge, (char[NAME_TEXT]){0}));
@@ -168,7 +169,7 @@ static int print_pf(struct invocation *in, const struct host_ids *host, const st
 	const char *known = vfctl_pf_name(pf, name);
 	int r;
 
-	/* No text can carry it: the address is known as well. */
+	/* No text can contain the name, but the address also identifies the PF. */
 	if (!is_clean(known))
 		known = vfctl_bdf_format(&pf->bdf, name);
 	out_line(in->out, "  - match: %s", quote(known, (char[NAME_TEXT]){0}));
@@ -184,11 +185,11 @@ static int print_pf(struct invocation *in, const struct host_ids *host, const st
 	print_settings(in, pf);
 	print_remarks(in, pf);
 	if (pf->unread)
-		out_line(in->out, "    # not all of it could be read: %s", pf->unread);
+		out_line(in->out, "    # it could be read only in part: %s", pf->unread);
 	return r;
 }
 
-/* Both are as a VF-LAG needs it, and as far as it is told, it is one. */
+/* Both are configured as a VF-LAG requires, and as far as known, they form one. */
 static bool are_lag(const struct vfctl_pf *a, const struct vfctl_pf *b)
 {
 	static const char *const modes[] = {"active-backup", "balance-xor", "802.3ad"};
@@ -247,7 +248,7 @@ static int print_inventory(struct invocation *in, const struct host_ids *host,
 	return r;
 }
 
-/* The file as a whole: host.yaml itself was read before. */
+/* Write the whole file; host.yaml itself was read before. */
 static int write_inventory(struct invocation *in, const struct host_ids *host,
 	const struct vfctl_inventory *inv)
 {
@@ -276,7 +277,7 @@ static int run_export(struct invocation *in)
 	if (status)
 		return status;
 	if (host.error)
-		warn("pools and P_Keys are left out: %s", host.words);
+		warn("pools and P_Keys are left out: %s", host.message);
 	r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
 	if (r == 0)
 		r = option_of(in, "output") ? write_inventory(in, &host, snapshot->inventory)
@@ -285,16 +286,21 @@ static int run_export(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"output", 'o', "FILE", "write it there, whole or not at all", NULL},
-	{"identities", 0, NULL, "also the MACs and GUIDs of the VFs: for this host alone", NULL},
+	{"output", 'o', "FILE",
+		"write to FILE instead of standard output; FILE is replaced as a whole", NULL},
+	{"identities", 0, NULL, "with the MACs and GUIDs of the VFs, to restore this host", NULL},
 };
 
 const struct command cmd_export = {
 	.name = "export",
+	.group = GROUP_HOST,
 	.args = "",
-	.summary = "print what this host's PFs and VFs are as a host.yaml",
-	.text = "apply makes another host of the same kind so. VFs get MACs and GUIDs there that are\n"
-		"derived from its own PFs; --identities keeps those of this host, to restore it.",
+	.summary = "Print this host's PFs and VFs as host.yaml",
+	.text = "apply on another host of the same kind then creates the same VFs. Their MACs"
+		" and GUIDs are derived from that host's PFs; --identities keeps those of "
+		"this host, to restore it.",
+	.examples = {{"vfctl export -o /etc/vfctl/host.yaml", "declare the present state"},
+		{"vfctl export --identities", "with MACs and GUIDs"}},
 	OPTIONS(options),
 	.run = run_export,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What export prints of GUID pools and partitions. */
+/* Print GUID pools and partitions for export. */
 #include "verbs/export_pools.h"
 
 #include <stdio.h>
@@ -72,8 +72,8 @@ int print_pf_pool(struct invocation *in, const struct host_ids *host, const stru
 	if (r < 0 || !use.count)
 		return r;
 	if (use.differ)
-		out_line(in->out, "    # the GUIDs of its VFs are of several pools or P_Keys: "
-			"vfctl guid list");
+		out_line(in->out, "    # the GUIDs of its VFs belong to several pools or P_Keys: vfctl "
+			"guid list");
 	else if (use.pool[0])
 		out_line(in->out, "    guid-pool: '%s'", use.pool);
 	if (!use.differ && use.pkey)

@@ -5,9 +5,9 @@
 #include "host_ids.h"
 #include "core/inventory.h"
 
-/* "guid-pool" and "pkey" of a PF whose VFs have GUIDs of one pool; nothing for other PFs. */
+/* Print "guid-pool" and "pkey" of a PF whose VFs have GUIDs of one pool; nothing for other PFs. */
 int print_pf_pool(struct invocation *in, const struct host_ids *host, const struct vfctl_pf *pf);
-/* The GUID pools and the partitions that host.yaml declares: entries of "pfs" may name them. */
+/* Print the GUID pools and partitions of host.yaml, which entries of "pfs" may name. */
 void print_pools(struct invocation *in, const struct vfctl_host_spec *spec);
 
 #endif

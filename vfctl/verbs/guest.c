@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* xml, define, undefine: a guest.yaml and what is made of it. */
+/* xml, define, undefine: verbs for a guest.yaml and its domain. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -8,8 +8,8 @@
 #include "main.h"
 #include "session.h"
 
-static const char template_help[] = "domain XML to complete (default: the guest's template, or none)";
-static const char reserve_help[] = "CPUs that are the host's own, such as 0-1";
+static const char template_help[] = "domain XML to complete (default: the guest's template, if it names one)";
+static const char reserve_help[] = "CPUs that are kept for the host, such as 0-1";
 
 static const struct option_row guest_options[] = {
 	{"template", 't', "FILE", template_help, NULL},
@@ -39,8 +39,12 @@ static int run_xml(struct invocation *in)
 
 const struct command cmd_xml = {
 	.name = "xml",
+	.group = GROUP_GUESTS,
 	.args = "GUEST.yaml",
-	.summary = "print the libvirt domain XML of a placed guest; nothing changes",
+	.summary = "Print the libvirt domain XML of a guest",
+	.text = "The guest is placed as vfctl plan shows. Nothing changes.",
+	.examples = {{"vfctl xml web.yaml", "print it"},
+		{"vfctl xml web.yaml --template base.xml", "complete your own XML"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_FILE,
@@ -78,7 +82,7 @@ static int run_define(struct invocation *in)
 }
 
 static const struct option_row define_options[] = {
-	{"batch", 0, "DIR", "all *.yaml of DIR, placed together, in place of GUEST.yaml", NULL},
+	{"batch", 0, "DIR", "all *.yaml files of DIR, placed together, instead of GUEST.yaml", NULL},
 	{"template", 't', "FILE", template_help, NULL},
 	{"reserve", 0, "CPUS", reserve_help, NULL},
 };
@@ -88,17 +92,20 @@ static const struct answer define_answer[] = {CHANGE_DRY_RUN, CHANGE_DONE,
 
 const struct command cmd_define = {
 	.name = "define",
+	.group = GROUP_GUESTS,
+	.common = true,
 	.answer = define_answer,
 	.args = "[GUEST.yaml]",
-	.summary = "lease what a guest needs and define it in libvirt, or change it there",
-	.text = "A guest that is defined already becomes what its file asks now: it keeps its UUID,\n"
-		"MACs, GUIDs, VFs, CPUs and nodes where the file lets it, and what others wrote into\n"
-		"its definition. While it runs its definition changes, and it runs on as it was until\n"
-		"it is stopped and started; until then its lease holds what both need. --dry-run\n"
-		"shows each difference, old and new.\n"
-		"With --batch the guests that are new are placed together, as plan --batch shows, and\n"
-		"then defined one by one, each wholly or not at all; those that are there follow. The\n"
-		"status is 4 when some could not be defined, 1 when none could.",
+	.summary = "Define a guest in libvirt and lease its resources",
+	.text = "A guest that is defined already is changed to match its file. It keeps its "
+		"UUID, MACs, GUIDs, VFs, CPUs and nodes where the file permits, and what "
+		"other programs wrote into its definition. The change of a running guest "
+		"takes effect when it is stopped and started; until then its lease covers "
+		"both. With --batch new guests are placed together, as plan --batch shows, "
+		"and then defined one by one, each as a whole or not at all; existing guests "
+		"follow. Exit status: 4 if some guests could not be defined, 1 if none could.",
+	.examples = {{"vfctl define web.yaml --dry-run", "show each difference"},
+		{"vfctl define --batch guests/", "a whole directory"}},
 	.min_args = 0,
 	.max_args = 1,
 	.operand = OPERAND_FILE,
@@ -128,14 +135,17 @@ static const struct option_row move_options[] = {
 
 const struct command cmd_move = {
 	.name = "move",
+	.group = GROUP_GUESTS,
 	.answer = change_answer,
 	.args = "DOMAIN",
-	.summary = "move a guest to where plan --rebalance proposes",
-	.text = "A guest that is off moves at once. Of one that runs the definition changes: it moves\n"
-		"when it is stopped and started, and until then its lease holds what both need. It keeps\n"
-		"its UUID, its MACs and GUIDs, and all that its VFs are leased with; VFs of other PFs\n"
-		"are those that its file's own words (pf, fabric, port, apart) find there. Where no move\n"
-		"of it is proposed nothing is done.",
+	.summary = "Move a guest to where plan --rebalance proposes",
+	.text = "A guest that is off moves at once. For a running guest the definition "
+		"changes: it moves when it is stopped and started, and until then its lease "
+		"covers both places. The guest keeps its UUID, MACs, GUIDs and the policy of "
+		"its VFs. VFs of other PFs are those that the keys of its file (pf, fabric, "
+		"port, apart) permit. Without a proposal for this guest nothing changes.",
+	.examples = {{"vfctl move web --dry-run", "show the move"},
+		{"vfctl move web", "move it"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_DOMAIN,
@@ -146,12 +156,12 @@ const struct command cmd_move = {
 
 static const struct option_row undefine_options[] = {
 	{"force", 0, NULL, "also a domain that vfctl did not define", NULL},
-	{"nvram", 0, NULL, "its firmware variables go with it", NULL},
-	{"managed-save", 0, NULL, "its saved memory goes with it", NULL},
-	{"snapshots-metadata", 0, NULL, "what libvirt knows of its snapshots goes with it", NULL},
+	{"nvram", 0, NULL, "also remove its firmware variables", NULL},
+	{"managed-save", 0, NULL, "also remove its saved memory", NULL},
+	{"snapshots-metadata", 0, NULL, "also remove libvirt's metadata of its snapshots", NULL},
 };
 
-/* As virsh calls them. */
+/* Options with the names that virsh uses. */
 static unsigned drops_of(const struct invocation *in)
 {
 	return (option_of(in, "nvram") ? VFCTL_DROP_NVRAM : 0u) |
@@ -178,18 +188,21 @@ static int run_undefine(struct invocation *in)
 
 const struct command cmd_undefine = {
 	.name = "undefine",
+	.group = GROUP_GUESTS,
 	.answer = change_answer,
 	.args = "DOMAIN",
-	.summary = "undefine a domain that is off and give back what it held",
+	.summary = "Undefine a domain that is off and end its lease",
+	.text = "If libvirt no longer knows the domain, the command ends the lease that is "
+		"left. If there is neither a domain nor a lease, it says so and changes "
+		"nothing. Nothing is lost without an option: NVRAM stays, and a domain with "
+		"saved memory or snapshots is rejected.",
+	.examples = {{"vfctl undefine web", "undefine it"},
+		{"vfctl undefine web --nvram", "with its firmware variables"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_DOMAIN,
 	.changes = true,
 	OPTIONS(undefine_options),
-	.text = "Of a domain that libvirt does not know any more, what it still holds here is given\n"
-		"back; where there is nothing of that name, nothing is done, and the answer says so.\n"
-		"Nothing that would be lost with the definition is dropped unasked: the NVRAM\n"
-		"stays where it is, and a domain with saved memory or snapshots is refused.",
 	.run = run_undefine,
 };
 
@@ -202,7 +215,7 @@ static int run_release(struct invocation *in)
 	int r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 
 	if (r < 0 && !in->quiet)
-		warn("libvirt does not say whether the domain runs: %s", vfctl_ctx_error(in->ctx));
+		warn("libvirt does not tell whether the domain runs: %s", vfctl_ctx_error(in->ctx));
 	in->result_domain = in->args[0];
 	r = vfctl_release_plan(in->ctx, hv, in->args[0], in->dry_run, &change);
 	return r < 0 ? fail(in, r) : run_change(in, change, "its VFs are returned");
@@ -210,11 +223,15 @@ static int run_release(struct invocation *in)
 
 const struct command cmd_release = {
 	.name = "release",
+	.group = GROUP_GUESTS,
 	.answer = change_answer,
 	.args = "DOMAIN",
-	.summary = "return the VFs of a domain that is off to what they were before its last run",
-	.text = "For when the hook could not: it was killed, or a device did not answer. The domain's\n"
-		"definition stays, and so does its lease, unless its start took that by itself.",
+	.summary = "Reset the VFs of a domain after its last run",
+	.text = "Needed only if the hook could not do it, because it was killed or a device "
+		"did not answer. The domain must be off. Its definition and its lease stay; a"
+		" lease that the start of the domain created ends.",
+	.examples = {{"vfctl release web --dry-run", "print the steps"},
+		{"vfctl release web", "reset the VFs of web"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_DOMAIN,

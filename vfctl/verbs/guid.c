@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* guid: pools of identities, who has which, and the subnet manager's view of them. */
+/* guid: pools of identities, their owners, and the subnet manager's view of them. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -64,7 +64,7 @@ int guid_pool(struct guid *g, const struct vfctl_id_pool **ret_pool)
 		if (strcmp(g->spec->pools[i].name, name) == 0)
 			*ret_pool = &g->spec->pools[i];
 	if (name && !*ret_pool)
-		return usage(g->in, "there is no pool '%s' (vfctl guid pools lists them)", name);
+		return usage(g->in, "pool '%s' not found (vfctl guid pools lists the pools)", name);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static bool is_uuid(const char *text)
 	return !form[i] && !text[i];
 }
 
-/* A domain without VFs now may have identities still. */
+/* A domain without VFs may still have identities. */
 static int domain_in_pools(struct guid *g, const char *name, struct vfctl_id_owner *io)
 {
 	struct vfctl_id_filter all = {.states = 0};
@@ -133,7 +133,7 @@ int guid_domain(struct guid *g, struct vfctl_id_owner *io)
 
 	if (!given)
 		return 0;
-	/* An unset variable of a script: rows of no name must not answer to it. */
+	/* An unset variable of a script: it must not match rows without a name. */
 	if (!*given)
 		return usage(g->in, "--domain is empty; give a domain's UUID or its name");
 	snprintf(name, sizeof(name), "%s", given);
@@ -143,8 +143,7 @@ int guid_domain(struct guid *g, struct vfctl_id_owner *io)
 	if (r == 0)
 		r = domain_in_pools(g, name, io);
 	if (r == 0 && !is_uuid(name))
-		return usage(g->in, "no domain '%s' is known here; give its UUID (virsh domuuid "
-			"'%s')", name, name);
+		return usage(g->in, "domain '%s' not found; give its UUID (virsh domuuid '%s')", name, name);
 	if (r == 0)
 		memcpy(io->domain_uuid, name, sizeof(io->domain_uuid));
 	return r < 0 ? fail(g->in, r) : 0;
@@ -152,7 +151,7 @@ int guid_domain(struct guid *g, struct vfctl_id_owner *io)
 
 /* ---- check ---- */
 
-/* The value's row, if there is one: 1 or 0. */
+/* Find the value's row: 1, or 0 if there is none. */
 static int look_up(struct guid *g, uint64_t value, struct vfctl_id *ret)
 {
 	int r = vfctl_ids_find(g->ids, VFCTL_ID_GUID, value, ret);
@@ -169,7 +168,7 @@ static void print_check(struct guid *g, uint64_t value, const struct vfctl_id *i
 	out_line(out, "%s", vfctl_guid_format(value, text));
 	out_line(out, "pool %s", id && id->pool[0] ? id->pool : pool ? pool->name : "-");
 	if (!id) {
-		out_line(out, "nobody has it");
+		out_line(out, "it has no owner");
 		return;
 	}
 	out_line(out, "%s%s%s since %s", vfctl_id_state_name(id->state),
@@ -181,7 +180,7 @@ static void print_check(struct guid *g, uint64_t value, const struct vfctl_id *i
 		out_line(out, "P_Key %s", vfctl_pkey_format(id->pkey, pkey));
 }
 
-/* What check answers. */
+/* The answer of check. */
 struct check_view {
 	const char *guid, *pool;
 	const struct vfctl_id *identity;
@@ -237,7 +236,7 @@ static int guid_check(struct guid *g)
 	return EXIT_DONE;
 }
 
-/* ---- the rows ---- */
+/* ---- the commands ---- */
 
 static int run_guid(struct invocation *in, int (*run)(struct guid *g))
 {
@@ -246,7 +245,7 @@ static int run_guid(struct invocation *in, int (*run)(struct guid *g))
 	bool write = in->command->changes && !in->dry_run;
 	int status, r;
 
-	/* The leases are this host's own, whatever host is looked at. */
+	/* The leases are those of this host, even if another host is read. */
 	if (write && option_of(in, "host"))
 		return fail_as(in, EXIT_FAILED, -EROFS, "%s is a captured host and cannot be changed",
 			option_of(in, "host"));
@@ -271,37 +270,39 @@ static int run_guid(struct invocation *in, int (*run)(struct guid *g))
 static const struct option_row list_options[] = {
 	{POOL("only this pool")},
 	{DOMAIN("only this domain")},
-	{"only", 0, "STATE", "only leased, block, resting or quarantined",
+	{"only", 0, "STATE", "only values in this state: leased, block, resting or quarantined",
 		"leased block resting quarantined"},
-	{"fleet", 0, NULL, "of all hosts, from the fleet's store", NULL},
+	{"fleet", 0, NULL, "values of all hosts, from the fleet's store", NULL},
 };
 static const struct option_row reserve_options[] = {
 	{POOL("from this pool (default: the first of host.yaml)")},
 	{DOMAIN("for this domain (default: for the host)")},
-	{"device", 0, "DEVICE", "which of its VFs (default: vf0); for the host BDF/INDEX", NULL},
-	{"count", 0, "N", "so many, all or none; the device is numbered from 0", NULL},
-	{PKEY("for this partition (its name or 0x0010, with :full or :limited)")},
+	{"device", 0, "DEVICE",
+		"VF of the domain (default vf0); for the host: PCI address of the PF/INDEX", NULL},
+	{"count", 0, "N", "this many values, all or none (default 1); devices are numbered from 0", NULL},
+	{PKEY("partition: a name or 0x0010, with :full or :limited")},
 	{"mac", 0, "MAC", "MAC of the VF, for a pool that derives its GUIDs from it", NULL},
 };
 static const struct option_row release_options[] = {
-	{DOMAIN("of this domain")},
-	{FORCE("also what a domain's lease or a VF uses")},
+	{DOMAIN("all values of this domain")},
+	{FORCE("also values that a lease or a VF uses")},
 };
 static const struct option_row export_options[] = {
-	{"format", 0, "FORMAT", "opensm, json or csv", "opensm json csv"},
+	{"format", 0, "FORMAT", "opensm, json or csv (needed without --json)", "opensm json csv"},
 	{PKEY("only this partition")},
-	{"output", 'o', "FILE", "file to write (replaced as a whole)", NULL},
+	{"output", 'o', "FILE", "write to FILE, replaced as a whole", NULL},
 };
 static const struct option_row sync_options[] = {
-	{"adopt", 0, NULL, "this host's state file was lost: take over what etcd has under its name", NULL},
+	{"adopt", 0, NULL,
+		"the state file of this host was lost: take over what etcd has for this host", NULL},
 };
 static const struct option_row orphans_options[] = {{OF_HOST("only of this host")}};
 static const struct option_row reclaim_options[] = {
 	{OF_HOST("all values of this host, which is gone")},
-	{FORCE("also from a host that is there")},
+	{FORCE("also from a host that is present")},
 };
 
-/* A verb, and the function that has the pools open. */
+/* A verb, and the function that is called with the pools open. */
 #define RUN(verb)                                     \
 	static int run_##verb(struct invocation *in) \
 	{                                            \
@@ -324,38 +325,59 @@ RUN(publish)
 	static const struct command cmd_guid_##verb = {NAMED(verb, .summary = title, .sub = true, \
 		__VA_ARGS__)}
 
-VERB(check, "Print a GUID's canonical spelling and owner, or what is wrong with it",
+VERB(check, "Show a GUID's canonical spelling, owner and problems",
 	.answer = check_answer, .args = "GUID",
-	.min_args = 1, .max_args = 1, .reads = true);
+	.min_args = 1, .max_args = 1, .reads = true,
+	.examples = {{"vfctl guid check 02:00:00:00:00:00:10:00", "one GUID"},
+		{"vfctl guid check 0x0200000000001000 --json", "in hexadecimal"}});
 VERB(pools, "List the pools with their free and used values",
-	.answer = guid_pools_answer, .args = "", .reads = true);
-VERB(list, "List values of the pools and who has them",
-	.answer = guid_list_answer, .args = "", .reads = true, OPTIONS(list_options));
-VERB(reserve, "Reserve a value for a domain's VF or for a VF of the host",
+	.answer = guid_pools_answer, .args = "", .reads = true,
+	.examples = {{"vfctl guid pools", "all pools"},
+		{"vfctl guid pools --json", "as JSON"}});
+VERB(list, "List allocated values and their owners",
+	.answer = guid_list_answer, .args = "", .reads = true, OPTIONS(list_options),
+	.examples = {{"vfctl guid list --pool fabric-a", "one pool"},
+		{"vfctl guid list --only quarantined", "values seen without an owner"}});
+VERB(reserve, "Reserve a value for a VF of a domain or of the host",
 	.answer = guid_change_answer, .args = "[VALUE]", .max_args = 1,
 	.changes = true, OPTIONS(reserve_options),
-	.text = "Without VALUE the next free one of the pool is taken. A VF that has a value gets the same "
-		"again. Examples: vfctl guid reserve --domain web; vfctl guid reserve --pool fabric-a "
-		"--count 4.");
-VERB(release, "Release values; they stay unused for the pool's cooldown",
+	.text = "Without VALUE the next free value of the pool is reserved. A VF that has a "
+		"value gets the same value again.",
+	.examples = {{"vfctl guid reserve --domain web", "for domain web"},
+		{"vfctl guid reserve --pool fabric-a --count 4", "four values"}});
+VERB(release, "Release values; each stays unused for the cooldown",
 	.answer = guid_change_answer, .args = "VALUE...", .min_args = 1,
-	.max_args = ARGS_MAX - 1, .changes = true, OPTIONS(release_options));
-VERB(import, "Import an export, or quarantine GUIDs that a tool saw in the fabric",
+	.max_args = ARGS_MAX - 1, .changes = true, OPTIONS(release_options),
+	.examples = {{"vfctl guid release 02:00:00:00:00:00:10:00", "one value"},
+		{"vfctl guid release --domain web", "all values of web"}});
+VERB(import, "Import an export, or quarantine GUIDs seen in a fabric",
 	.answer = guid_import_answer, .args = "FILE",
 	.min_args = 1, .max_args = 1, .changes = true, .operand = OPERAND_FILE,
-	.text = "FILE is an export of vfctl, or a list such as that of ibnetdiscover (- is standard "
-		"input). GUIDs of the pools that have no owner are quarantined.");
-VERB(export, "Export the values, also as opensm's partitions.conf", .args = "", .reads = true,
-	OPTIONS(export_options));
+	.text = "FILE is an export of vfctl, or a list such as ibnetdiscover prints (-: "
+		"standard input). GUIDs of the pools that have no owner are quarantined.",
+	.examples = {{"vfctl guid import values.json", "an export"},
+		{"ibnetdiscover | vfctl guid import -", "GUIDs of the fabric"}});
+VERB(export, "Export values, also as opensm's partitions.conf", .args = "", .reads = true,
+	OPTIONS(export_options),
+	.examples = {{"vfctl guid export --format opensm", "for opensm"},
+		{"vfctl guid export --format csv -o values.csv", "as CSV"}});
 VERB(sync, "Reconcile this host with the fleet's store",
-	.answer = guid_sync_answer, .args = "", .changes = true, OPTIONS(sync_options));
+	.answer = guid_sync_answer, .args = "", .changes = true, OPTIONS(sync_options),
+	.examples = {{"vfctl guid sync --dry-run", "print the differences"},
+		{"vfctl guid sync --adopt", "after the state file was lost"}});
 VERB(orphans, "List values of hosts that are gone",
-	.answer = guid_orphans_answer, .args = "", .reads = true, OPTIONS(orphans_options));
-VERB(reclaim, "Take values back from a host that is gone",
+	.answer = guid_orphans_answer, .args = "", .reads = true, OPTIONS(orphans_options),
+	.examples = {{"vfctl guid orphans", "all of them"},
+		{"vfctl guid orphans --of-host node7", "of one host"}});
+VERB(reclaim, "Reclaim the values of a host that is gone",
 	.answer = guid_reclaim_answer, .args = "VALUE...|--of-host HOST",
-	.max_args = ARGS_MAX - 1, .changes = true, OPTIONS(reclaim_options));
-VERB(publish, "Make the pools of this host.yaml the fleet's",
-	.answer = guid_publish_answer, .args = "", .changes = true);
+	.max_args = ARGS_MAX - 1, .changes = true, OPTIONS(reclaim_options),
+	.examples = {{"vfctl guid reclaim --of-host node7", "all its values"},
+		{"vfctl guid reclaim 02:00:00:00:00:00:10:00", "one value"}});
+VERB(publish, "Publish the pools of this host.yaml to the fleet",
+	.answer = guid_publish_answer, .args = "", .changes = true,
+	.examples = {{"vfctl guid publish --dry-run", "print the differences"},
+		{"vfctl guid publish", "publish them"}});
 
 static const struct command *const subs[] = {&cmd_guid_check, &cmd_guid_pools, &cmd_guid_list,
 	&cmd_guid_reserve, &cmd_guid_release, &cmd_guid_import, &cmd_guid_export, &cmd_guid_sync,
@@ -363,9 +385,13 @@ static const struct command *const subs[] = {&cmd_guid_check, &cmd_guid_pools, &
 
 const struct command cmd_guid = {
 	.name = "guid",
+	.group = GROUP_HOST,
 	.args = "VERB ...",
-	.summary = "pools of GUIDs and MACs: who has which, reserve, release, import, export",
-	.text = "After a change the after-change command of host.yaml runs; the status is 4 when only\n"
-		"that failed. sync, orphans, reclaim and publish need the pools of a fleet (store: etcd).",
+	.summary = "Manage the pools of GUIDs and MACs",
+	.text = "After a change the after-change command of host.yaml runs; if only that "
+		"fails, the exit status is 4. sync, orphans, reclaim and publish need the "
+		"pools of a fleet (store: etcd in host.yaml).",
+	.examples = {{"vfctl guid pools", "the pools"},
+		{"vfctl guid list --domain web", "values of domain web"}},
 	.subs = subs,
 };

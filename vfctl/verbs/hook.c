@@ -8,20 +8,21 @@
 static const char *advice(const struct vfctl_hook_status *s)
 {
 	if (s->leftover)
-		return "beside it is a half-written copy, so libvirt starts no domain; run: vfctl hook "
-			"install";
+		return "an incomplete copy is beside it, so libvirt cannot start domains; run: vfctl "
+			"hook install";
 	if (!s->installed)
 		return "not installed; install it with: vfctl hook install";
 	if (!s->executable)
-		return "not executable, so libvirt skips it in silence; run: vfctl hook install";
+		return "not executable, so libvirt ignores it; run: vfctl hook install";
 	if (!s->current)
-		return "not the program this vfctl came with; run: vfctl hook install";
+		return "not the program of this vfctl; run: vfctl hook install";
 	if (!s->seen_by_daemon)
-		return "newer than libvirt's last look, so it is skipped; run: vfctl hook install";
+		return "newer than the libvirt daemon, which ignores it until then; run: vfctl hook "
+			"install";
 	return NULL;
 }
 
-/* Domains that started while libvirt did not run it. NULL: the leases cannot be read. */
+/* Domains that started without the hook. NULL: the leases cannot be read. */
 static struct vfctl_findings *read_findings(struct invocation *in)
 {
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
@@ -47,7 +48,7 @@ struct hook_view {
 static const struct member unguarded_table[] = {
 	FIELD(domain, "domain that started without the hook", FILLED),
 	FIELD(vf, "PCI address of its VF that differs from the lease", FILLED),
-	FIELD(words, "what was found", FILLED),
+	FIELD(message, "what was found", FILLED),
 	FIELD(remedy, "command that solves the problem", FILLED), END};
 #undef OF
 
@@ -89,7 +90,7 @@ static void print_status_text(struct invocation *in, const struct hook_view *vie
 		out_line(in->out, "no libvirt daemon runs now");
 	for (size_t i = 0; view->found && i < view->found->count; i++)
 		if (is_unguarded(&view->found->v[i]))
-			out_line(in->out, "%s; %s", view->found->v[i].words, view->found->v[i].remedy);
+			out_line(in->out, "%s; %s", view->found->v[i].message, view->found->v[i].remedy);
 }
 
 static int run_status(struct invocation *in)
@@ -129,13 +130,15 @@ static int run_remove(struct invocation *in)
 }
 
 static const struct option_row install_options[] = {
-	{"program", 0, "FILE", "hook program to install (default: this vfctl's)", NULL},
+	{"program", 0, "FILE", "hook program to install (default: the one of this vfctl)", NULL},
 };
 static const struct command cmd_install = {
 	.name = "install", .typed = "hook install", .sub = true,
 	.answer = change_answer,
 	.args = "",
-	.summary = "Install libvirt's hook",
+	.summary = "Install vfctl's libvirt hook",
+	.examples = {{"vfctl hook install", "install it"},
+		{"vfctl hook install --dry-run", "print the steps"}},
 	.changes = true,
 	OPTIONS(install_options),
 	.run = run_install,
@@ -145,9 +148,11 @@ static const struct command cmd_hook_status = {
 	.name = "status", .typed = "hook status", .sub = true,
 	.answer = hook_status_answer,
 	.args = "",
-	.summary = "Show whether libvirt uses the hook",
-	.text = "The status is 3 when libvirt would not run it, or when a domain runs without its policy\n"
-		"because libvirt did not run it.",
+	.summary = "Show whether libvirt runs the hook",
+	.text = "Exit status: 3 if libvirt would not run the hook, or if a domain runs "
+		"without its policy because libvirt did not run it.",
+	.examples = {{"vfctl hook status", "show it"},
+		{"vfctl hook status --json", "as JSON"}},
 	.reads = true,
 	.run = run_status,
 };
@@ -156,7 +161,9 @@ static const struct command cmd_remove = {
 	.name = "remove", .typed = "hook remove", .sub = true,
 	.answer = change_answer,
 	.args = "",
-	.summary = "Remove libvirt's hook",
+	.summary = "Remove vfctl's libvirt hook",
+	.examples = {{"vfctl hook remove", "remove it"},
+		{"vfctl hook remove --dry-run", "print the steps"}},
 	.changes = true,
 	.run = run_remove,
 };
@@ -165,9 +172,13 @@ static const struct command *const subs[] = {&cmd_install, &cmd_hook_status, &cm
 
 const struct command cmd_hook = {
 	.name = "hook",
+	.group = GROUP_HOST,
 	.args = "VERB",
-	.summary = "install libvirt's hook, look whether libvirt uses it, or remove it",
-	.text = "The hook gives a domain's VFs their identity and policy when it starts, and takes\n"
-		"them back when it ends.",
+	.summary = "Install, check or remove vfctl's libvirt hook",
+	.text = "libvirt runs the hook when a domain starts and stops. The hook sets the "
+		"identity and policy of the domain's VFs before the guest sees them, and "
+		"resets them afterwards.",
+	.examples = {{"vfctl hook install", "once per host"},
+		{"vfctl hook status", "check that libvirt runs it"}},
 	.subs = subs,
 };

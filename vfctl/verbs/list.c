@@ -7,7 +7,7 @@
 #include "core/recover.h"
 #include "core/workflow.h"
 
-/* What a vfctl that died left open: whoever may not look for it is told nothing. */
+/* Warn about interrupted changes: a user who may not read the journal gets no warning. */
 static void warn_of_open_changes(struct invocation *in)
 {
 	static const struct vfctl_recover_options look = {.dry_run = true};
@@ -16,7 +16,7 @@ static void warn_of_open_changes(struct invocation *in)
 	vfctl_recover(in->ctx, &look, &recovery);
 	for (size_t i = 0; recovery && i < recovery->count; i++)
 		if (recovery->changes[i].outcome != VFCTL_RECOVERED_GOES_ON)
-			warn("'%s' was cut short; look with: vfctl recover --dry-run",
+			warn("'%s' was interrupted; see: vfctl recover --dry-run",
 				recovery->changes[i].story);
 }
 
@@ -29,13 +29,18 @@ static int print_terms(struct invocation *in)
 	return EXIT_DONE;
 }
 
-/* "NAME,NAME", or "+NAME,NAME" behind those that there are without it. */
+/* "NAME,NAME", or "+NAME,NAME" to add columns to the default ones. */
 static int read_columns(struct invocation *in, const char *text, struct list_view *view)
 {
 	struct columns *columns = &view->columns;
 
-	if (*text == '+')
+	view->pairs = strncmp(text, "pairs", 5) == 0 && (!text[5] || text[5] == ',');
+	if (view->pairs)
+		text += text[5] ? 6 : 5;
+	if (*text == '+' || !*text)
 		columns_add_default(columns, view->pfs);
+	if (!*text)
+		return 0;
 	text += *text == '+';
 	for (size_t len; text; text = text[len] ? text + len + 1 : NULL) {
 		char name[COLUMN_NAME];
@@ -46,7 +51,7 @@ static int read_columns(struct invocation *in, const char *text, struct list_vie
 			return usage(in, "more than %d columns", COLUMNS_MAX);
 		columns->v[columns->count++] = column_find(name);
 		if (!columns->v[columns->count - 1].name || len >= sizeof(name))
-			return usage(in, "there is no column '%.*s' (vfctl list -o help lists them)",
+			return usage(in, "unknown column '%.*s' (vfctl list -o help lists the columns)",
 				(int)len, text);
 	}
 	return 0;
@@ -60,16 +65,16 @@ static int read_view(struct invocation *in, struct list_view *view)
 		.free = option_of(in, "free"), .all = option_of(in, "all"),
 		.health = option_of(in, "health"), .no_headings = option_of(in, "noheadings")};
 	if (view->health && (view->free || view->all || names || view->no_headings))
-		return usage(in, "--health is of PFs' links, in a table of its own");
+		return usage(in, "--health prints its own table and cannot be combined with other "
+			"options of the table");
 	if (view->pfs && view->free)
-		return usage(in, "--free is of VFs, and --pfs shows none");
+		return usage(in, "--free lists VFs and --pfs lists PFs; use one of them");
 	if (in->json && (names || view->no_headings))
-		return usage(in, "--json has everything by name; --columns and --noheadings are for "
-			"text");
+		return usage(in, "--columns and --noheadings are for text; --json prints everything");
 	return names ? read_columns(in, names, view) : 0;
 }
 
-/* VFs that are not kept apart are free for guests only where host.yaml says so. */
+/* VFs that are not isolated are free for guests only if host.yaml accepts them. */
 static int read_policy(struct invocation *in, struct vfctl_snapshot *snapshot,
 	struct list_view *view)
 {
@@ -82,7 +87,7 @@ static int read_policy(struct invocation *in, struct vfctl_snapshot *snapshot,
 	return view->free ? r : 0;
 }
 
-/* What cannot be read may hold a VF, and none may be taken for free that is not. */
+/* If something cannot be read, a VF may be in use, so it must not be listed as free. */
 static int check_known(struct invocation *in, const struct vfctl_snapshot *snapshot)
 {
 	const char *unknown = snapshot->leases_error ? snapshot->leases_error
@@ -90,7 +95,7 @@ static int check_known(struct invocation *in, const struct vfctl_snapshot *snaps
 
 	if (!unknown)
 		return 0;
-	usage(in, "which VFs are free is not known: %s", unknown);
+	usage(in, "the free VFs are unknown: %s", unknown);
 	return EXIT_FAILED;
 }
 
@@ -102,8 +107,9 @@ static int list(struct invocation *in, struct vfctl_snapshot *snapshot,
 	if (view->free && check_known(in, snapshot))
 		return EXIT_FAILED;
 	r = read_policy(in, snapshot, view);
-	if (r == 0 && in->arg_count)
-		r = vfctl_inventory_find_pf(in->ctx, snapshot->inventory, in->args[0], &view->only);
+	for (; r == 0 && view->only_count < in->arg_count; view->only_count++)
+		r = vfctl_inventory_find_pf(in->ctx, snapshot->inventory, in->args[view->only_count],
+			&view->only[view->only_count]);
 	if (r < 0)
 		return fail(in, r);
 	if (in->json)
@@ -125,7 +131,7 @@ static int run_list(struct invocation *in)
 	status = read_view(in, &view);
 	if (status)
 		return status;
-	r = vfctl_snapshot_read(in->ctx, in->arg_count ? in->args[0] : NULL, &snapshot);
+	r = vfctl_snapshot_read(in->ctx, in->arg_count == 1 ? in->args[0] : NULL, &snapshot);
 	if (r < 0)
 		return fail(in, r);
 	status = list(in, snapshot, &view);
@@ -135,26 +141,37 @@ static int run_list(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"columns", 'o', "COLUMNS", "one table of these columns, separated by commas, for scripts: "
-		"nothing is folded or left out; +COLUMNS adds to the usual ones, help lists them", NULL},
-	{"noheadings", 'n', NULL, "no headings", NULL},
-	{"free", 0, NULL, "only VFs that a guest may be given", NULL},
-	{"pfs", 0, NULL, "only the PFs", NULL},
-	{"health", 0, NULL, "how the PFs' links are: PCIe, port, errors that they counted", NULL},
-	{"all", 'a', NULL, "a row for each VF: free VFs that are alike else share one", NULL},
+	{"columns", 'o', "COLUMNS",
+		"one table of these columns, separated by commas, for scripts: nothing is "
+		"folded or left out; +COLUMNS adds to the usual columns; 'help' lists them; "
+		"'pairs' or 'pairs,COLUMNS' prints COLUMN=\"value\" for shells", NULL},
+	{"noheadings", 'n', NULL, "print no headings", NULL},
+	{"free", 0, NULL, "only VFs that a guest can get", NULL},
+	{"pfs", 0, NULL, "only PFs", NULL},
+	{"health", 0, NULL, "state of the PFs' PCIe links and ports, with error counters", NULL},
+	{"all", 'a', NULL, "one row for each VF; without it, free VFs that are alike share a row", NULL},
 };
 
 static const struct answer answers[] = {{NULL, answer_list, false}, {0}};
 
 const struct command cmd_list = {
 	.name = "list",
+	.alias = "ls",
+	.group = GROUP_VFS,
+	.common = true,
 	.answer = answers,
-	.args = "[PF]",
-	.summary = "list PFs and their VFs: address, driver, NUMA node, identity, who holds them",
-	.text = "The tables fit the terminal, or the width that $COLUMNS says, or 80 columns: what says\n"
-		"nothing is left out, then IOMMU group, node, driver and address. A VF that --free\n"
-		"shows is held by nobody, alone in its IOMMU group, and in no domain's definition.",
-	.max_args = 1,
+	.args = "[PF...]",
+	.summary = "List PFs and their VFs",
+	.text = "Shows address, driver, NUMA node, identity, policy, lease and user of each "
+		"VF. On a terminal (or with $COLUMNS) the tables fit its width: empty columns "
+		"are left out first, then IOMMU group, node, driver and address. In a pipe all "
+		"columns are there. A VF that "
+		"--free lists is in use by no process and no domain, is in no domain's "
+		"definition, and shares its IOMMU group with no other device.",
+	.examples = {{"vfctl list ens1 --all", "every VF of ens1"},
+		{"vfctl list --free -n -o vf,address", "free VFs, for a script"},
+		{"vfctl list --get pfs.name,pfs.vfs.address", "PF and address of each VF"}},
+	.max_args = ARGS_MAX,
 	.operand = OPERAND_PF,
 	.reads = true,
 	.terms = "columns",

@@ -116,34 +116,33 @@ METRIC(port_downs, health->port_downs, health->port_known)
 
 static const struct pf_metric pf_metrics[] = {
 	{"vfctl_pf_up", "gauge", "", "1: the PF's network device is up.", pf_up},
-	{"vfctl_pf_carrier", "gauge", "", "1: it has a link.", pf_carrier},
+	{"vfctl_pf_carrier", "gauge", "", "1: the PF has a link.", pf_carrier},
 	{"vfctl_pf_speed_bits_per_second", "gauge", "", "Speed of the link.", pf_speed},
-	{"vfctl_pf_vfs", "gauge", "", "VFs there are.", pf_vfs},
-	{"vfctl_pf_vfs_max", "gauge", "", "VFs there could be.", pf_vfs_max},
+	{"vfctl_pf_vfs", "gauge", "", "VFs that exist.", pf_vfs},
+	{"vfctl_pf_vfs_max", "gauge", "", "VFs that the driver allows.", pf_vfs_max},
 	{"vfctl_pf_vfs_leased", "gauge", "", "VFs that are leased to a domain.", pf_leased},
-	{"vfctl_pf_vfs_in_use", "gauge", "", "VFs that somebody has now.", pf_used},
-	{"vfctl_pf_vfs_to_clean", "gauge", "", "VFs that nobody gets before they are "
-		"cleaned.", pf_to_clean},
+	{"vfctl_pf_vfs_in_use", "gauge", "", "VFs that are in use.", pf_used},
+	{"vfctl_pf_vfs_to_clean", "gauge", "", "VFs to be cleaned before a guest gets them.", pf_to_clean},
 	{"vfctl_pf_pcie_transfers_per_second", "gauge", "", "Speed of each lane of the PCIe "
 		"link.", link_speed},
-	{"vfctl_pf_pcie_transfers_per_second_possible", "gauge", "", "What both ends of it can.",
+	{"vfctl_pf_pcie_transfers_per_second_possible", "gauge", "", "Maximum that both ends support.",
 		link_speed_possible},
 	{"vfctl_pf_pcie_lanes", "gauge", "", "Lanes of the PCIe link.", link_lanes},
-	{"vfctl_pf_pcie_lanes_possible", "gauge", "", "What both ends of it can.", link_lanes_possible},
+	{"vfctl_pf_pcie_lanes_possible", "gauge", "", "Maximum that both ends support.", link_lanes_possible},
 	{"vfctl_pf_pcie_correctable_errors", "counter", "_total", "AER errors since boot.",
 		errors_correctable},
 	{"vfctl_pf_pcie_nonfatal_errors", "counter", "_total", "AER errors since boot.", errors_nonfatal},
 	{"vfctl_pf_pcie_fatal_errors", "counter", "_total", "AER errors since boot.", errors_fatal},
-	{"vfctl_pf_receive_errors", "counter", "_total", "Bad packets that came in.", rx_errors},
-	{"vfctl_pf_transmit_errors", "counter", "_total", "Packets that could not go out.", tx_errors},
-	{"vfctl_pf_receive_missed", "counter", "_total", "Packets that found no place: the host was too "
+	{"vfctl_pf_receive_errors", "counter", "_total", "Receive errors.", rx_errors},
+	{"vfctl_pf_transmit_errors", "counter", "_total", "Transmit errors.", tx_errors},
+	{"vfctl_pf_receive_missed", "counter", "_total", "Packets dropped because the host was too "
 		"slow.", rx_missed},
 	{"vfctl_pf_link_downs", "counter", "_total", "Times that the link went down.", link_downs},
-	{"vfctl_pf_port_symbol_errors", "counter", "_total", "Of port 1 of the RDMA device.",
+	{"vfctl_pf_port_symbol_errors", "counter", "_total", "Counter of port 1 of the RDMA device.",
 		symbol_errors},
-	{"vfctl_pf_port_receive_errors", "counter", "_total", "Of port 1 of the RDMA device.",
+	{"vfctl_pf_port_receive_errors", "counter", "_total", "Counter of port 1 of the RDMA device.",
 		port_receive_errors},
-	{"vfctl_pf_port_downs", "counter", "_total", "Of port 1 of the RDMA device.", port_downs},
+	{"vfctl_pf_port_downs", "counter", "_total", "Counter of port 1 of the RDMA device.", port_downs},
 };
 
 static void put_pf(struct view *v, const struct pf_metric *m, const struct vfctl_pf *pf,
@@ -161,7 +160,7 @@ static void put_pf(struct view *v, const struct pf_metric *m, const struct vfctl
 	fprintf(v->file, "} %.17g\n", value);
 }
 
-/* ---- what drivers watch by themselves ---- */
+/* ---- health reporters of drivers ---- */
 
 struct reporters {
 	struct vfctl_pf_reporter *v;
@@ -171,9 +170,9 @@ struct reporters {
 static const struct {
 	const char *name, *type, *suffix, *help;
 } reporter_metrics[] = {
-	{"vfctl_pf_devlink_state", "gauge", "", "1: the health reporter is in an error."},
-	{"vfctl_pf_devlink_errors", "counter", "_total", "Errors that it saw."},
-	{"vfctl_pf_devlink_recoveries", "counter", "_total", "Of those: that it recovered from."},
+	{"vfctl_pf_devlink_state", "gauge", "", "1: the health reporter is in the error state."},
+	{"vfctl_pf_devlink_errors", "counter", "_total", "Errors that the health reporter counted."},
+	{"vfctl_pf_devlink_recoveries", "counter", "_total", "Errors from which the device recovered."},
 };
 
 static void put_reporter(struct view *v, size_t metric, const struct vfctl_pf *pf,
@@ -240,7 +239,7 @@ static void put_leases(struct view *v)
 		running += l->v[i].running;
 	head(v, "vfctl_leases", "gauge", "Domains that hold a lease.");
 	fprintf(v->file, "vfctl_leases %zu\n", l->count);
-	head(v, "vfctl_leases_running", "gauge", "Of those: domains that run.");
+	head(v, "vfctl_leases_running", "gauge", "Domains with a lease that run.");
 	fprintf(v->file, "vfctl_leases_running %zu\n", running);
 }
 
@@ -274,12 +273,12 @@ static void put_state(struct view *v)
 		differ += v->declared->pfs[i].error || (v->declared->pfs[i].change &&
 			vfctl_change_count(v->declared->pfs[i].change));
 	if (v->declared) {
-		head(v, "vfctl_drift", "gauge", "PFs that are not as host.yaml declares them.");
+		head(v, "vfctl_drift", "gauge", "PFs that differ from host.yaml.");
 		fprintf(v->file, "vfctl_drift %zu\n", differ);
 	}
 	for (size_t i = 0; i < v->diagnosis->count; i++)
 		counts[v->diagnosis->v[i].severity]++;
-	head(v, "vfctl_ailments", "gauge", "What vfctl doctor finds.");
+	head(v, "vfctl_ailments", "gauge", "Issues that vfctl doctor finds.");
 	for (int s = VFCTL_NOTE; s <= VFCTL_PROBLEM; s++)
 		fprintf(v->file, "vfctl_ailments{severity=\"%s\"} %zu\n",
 			vfctl_severity_name((enum vfctl_severity)s), counts[s]);
@@ -303,7 +302,7 @@ static int put_all(struct view *v)
 static int look_metrics(struct invocation *in, struct view *v)
 {
 	const struct vfctl_doctor_options options = {.spec = v->host.spec, .spec_error = v->host.error,
-		.spec_words = v->host.words};
+		.spec_text = v->host.message};
 	int r = vfctl_snapshot_read(in->ctx, NULL, &v->snapshot);
 
 	if (r == 0)
@@ -313,7 +312,7 @@ static int look_metrics(struct invocation *in, struct view *v)
 	return r < 0 ? r : vfctl_doctor_examine(in->ctx, v->snapshot, &options, &v->diagnosis);
 }
 
-/* The old file or the new one, never half of one: a scrape may come at any moment. */
+/* Replace the file atomically, because it may be read at any moment. */
 static int write_file(struct invocation *in, struct view *v, const char *path)
 {
 	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
@@ -369,18 +368,20 @@ static int run_metrics(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"textfile", 0, NULL, "write it for node_exporter: vfctl.prom in the directory of its textfile "
-		"collector, which is looked for", NULL},
-	{"output", 0, "FILE", "write it there, whole or not at all, as node_exporter's textfile collector "
-		"wants it", NULL},
+	{"textfile", 0, NULL,
+		"write vfctl.prom into the directory of node_exporter's textfile collector", NULL},
+	{"output", 0, "FILE", "write to FILE, replaced as a whole, as the textfile collector needs it", NULL},
 };
 
 const struct command cmd_metrics = {
 	.name = "metrics",
+	.group = GROUP_HEALTH,
 	.args = "",
-	.summary = "print VFs, leases, pools and health as OpenMetrics",
-	.text = "For Prometheus: vfctl-metrics.timer writes it each minute for node_exporter's textfile\n"
-		"collector. docs/doctor.md lists the metrics.",
+	.summary = "Print VFs, leases, pools and health as OpenMetrics",
+	.text = "For Prometheus: vfctl-metrics.timer writes them once a minute for the "
+		"textfile collector of node_exporter.",
+	.examples = {{"vfctl metrics", "print them"},
+		{"vfctl metrics --textfile", "write them for node_exporter"}},
 	OPTIONS(options),
 	.run = run_metrics,
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* monitor: what changes on this host, a line each, as it happens. */
+/* monitor: print changes on this host as they happen, one line each. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -13,27 +13,28 @@
 #include "command.h"
 #include "things.h"
 
-#define AGAIN_MS 1000 /* after a look that failed, and while a change goes on */
+#define AGAIN_MS 1000 /* after a failed read, and during a change */
 #define FOREVER_S 31536000u
 #define LINES_MAX 4294967295ul
-#define WORDS_MAX 2560 /* of a line; JSON is not cut */
+#define WORDS_MAX 2560 /* length of a line; JSON is not truncated */
 
 struct monitor {
 	struct invocation *in;
 	struct vfctl_watch *watch;
 	struct things now;
-	int signal_fd, stop_fd; /* the latter readable: a signal came, or nobody reads any more */
+	int signal_fd, stop_fd; /* the latter becomes readable when a signal arrives or the
+				   reader is gone */
 	bool journal;
-	unsigned long left; /* lines to print; 0: without end */
-	bool ended;	    /* they are printed, or nobody reads them */
+	unsigned long left; /* lines to print; 0: no limit */
+	bool ended;	    /* all lines are printed, or there is no reader */
 	int64_t end_ms;	    /* CLOCK_MONOTONIC; 0: none */
-	bool failing;	    /* the last look failed, which was said */
-	bool busy;	    /* a change goes on: that its process dies, nothing tells */
+	bool failing;	    /* the last read failed, which was reported */
+	bool busy;	    /* a change is in progress: there is no event for the death of its process */
 };
 
 /* ---- a line ---- */
 
-/* A thing that came has no before, one that went no after. */
+/* An object that appeared has no @before, one that disappeared no @after. */
 struct event {
 	const char *kind, *what; /* "appeared", "changed", "gone", "present", "lost" */
 	const struct thing *before, *after;
@@ -59,7 +60,7 @@ static const char *value_in(const struct thing *t, const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Is that member worth a word? */
+/* Whether that member is worth printing. */
 static bool told(const struct event *e, const char *name)
 {
 	const char *before = value_in(e->before, name), *after = value_in(e->after, name);
@@ -67,8 +68,8 @@ static bool told(const struct event *e, const char *name)
 	return before && after ? strcmp(before, after) != 0 : before || after;
 }
 
-/* What is left of the room is filled at @at; returns the place behind. */
-static size_t put_words(char *text, size_t size, size_t at, const char *a, const char *b,
+/* Append to @text at @at, as far as there is space; returns the new position. */
+static size_t put_text(char *text, size_t size, size_t at, const char *a, const char *b,
 	const char *c)
 {
 	int n = at < size ? snprintf(text + at, size - at, "%s%s%s", a, b, c) : 0;
@@ -89,14 +90,16 @@ static void format_members(const struct event *e, char *text, size_t size)
 
 		if (!e->after || !told(e, name) || (!e->before && strcmp(name, e->kind) == 0))
 			continue;
-		at = put_words(text, size, at, at ? ", " : ": ", name, " ");
+		at = put_text(text, size, at, at ? ", " : ": ", name, " ");
 		if (e->before)
-			at = put_words(text, size, at, before ? before : "-", " -> ", "");
-		at = put_words(text, size, at, after ? after : "-", "", "");
+			at = put_text(text, size, at, before ? before : "-", " -> ", "");
+		at = put_text(text, size, at, after ? after : "-", "", "");
 	}
 }
 
-/* Texts as vfctl list -o prints the column of that name, with '-' for '_'. */
+/*
+ * The values have the form of vfctl list -o for the column of that name, with '-' instead of '_'.
+ */
 static const char *member_value(const struct thing *t, const struct member *m)
 {
 	char name[COLUMN_NAME];
@@ -107,7 +110,7 @@ static const char *member_value(const struct thing *t, const struct member *m)
 	return thing_member(t, name);
 }
 
-/* Of what differs alone. */
+/* Prints only the members that differ. */
 struct thing_view {
 	const struct event *event;
 	const struct thing *thing;
@@ -145,10 +148,10 @@ static const struct member thing_table[] = {
 	VALUE("lease", "for a VF: the domain that it is leased to"),
 	VALUE("holder", "for a VF: its user"),
 	VALUE("defined_in", "for a VF: domains that are off"),
-	VALUE("state", "for a domain: running, off, or \"running, not defined\"; for a change: "
-		"goes on, cut short; for drift: as declared, differs, not possible, not managed"),
+	VALUE("state", "for a domain: running, off, or \"running, not defined\"; for a change: in "
+		"progress, interrupted; for drift: as declared, differs, not possible, not managed"),
 	VALUE("finding", "for a finding: its kind, as status has it"),
-	VALUE("words", "for drift: the first step that is missing, or why there is none; for a "
+	VALUE("message", "for drift: the first step that is missing, or why none can be planned; for a "
 		"finding and for unread: what was found"),
 	VALUE("kept", "for drift: differences that remain until a guest stops"),
 	VALUE("remedy", "for a finding: the remedy"),
@@ -191,7 +194,7 @@ static void print_json(struct out *out, const struct event *e, const char *when)
 		e->before ? &before : NULL, e->after ? &after : NULL});
 }
 
-/* The same for systemd's journal, which keeps the time itself. */
+/* Write the event to systemd's journal, which adds the time itself. */
 static void write_journal(struct monitor *m, const struct event *e, const char *message)
 {
 	const struct thing *t = subject(e);
@@ -227,8 +230,8 @@ static void write_journal(struct monitor *m, const struct event *e, const char *
 }
 
 /*
- * Is there room for a line? A reader that stands still must not keep us from ending: signals are
- * blocked, so a write that waits would not be interrupted.
+ * Whether a line can be written without blocking: signals are blocked, so a blocked write to a slow
+ * reader could not be interrupted.
  */
 static bool can_write(struct monitor *m)
 {
@@ -255,7 +258,7 @@ static void tell_monitor(struct monitor *m, const struct event *e)
 	format_time(when);
 	format_members(e, members, sizeof(members));
 	snprintf(words, sizeof(words), "%s%s%s %s%s", e->kind, t ? " " : "", t ? t->name : "",
-		e->what, t ? members : ": more happened than could be told; the host was read anew");
+		e->what, t ? members : ": events were lost; the host was read again");
 	if (m->in->json)
 		print_json(m->in->out, e, when);
 	else
@@ -299,7 +302,7 @@ static void tell_differences(struct monitor *m, const struct things *old, const 
 
 /* ---- the loop ---- */
 
-/* How long to sleep at most; -1: until something happens. */
+/* The longest time to sleep; -1: until an event. */
 static int longest_sleep(const struct monitor *m)
 {
 	int64_t left = m->end_ms ? m->end_ms - now_ms() : -1;
@@ -320,7 +323,7 @@ static bool goes_on(const struct things *things)
 	return false;
 }
 
-/* Devices vanish while they are looked at: what failed is tried again, and told once. */
+/* Devices may disappear while they are read: a failed read is repeated, and reported once. */
 static void look_monitor(struct monitor *m)
 {
 	struct things now = {0};
@@ -328,7 +331,7 @@ static void look_monitor(struct monitor *m)
 
 	if (r < 0) {
 		if (!m->failing)
-			warn("the host cannot be read, and is tried again: %s",
+			warn("the host cannot be read; vfctl tries again: %s",
 				*vfctl_ctx_error(m->in->ctx) ? vfctl_ctx_error(m->in->ctx)
 							     : strerror(-r));
 		m->failing = true;
@@ -391,10 +394,10 @@ static int read_number(struct invocation *in, const char *name, unsigned long ma
 	return EXIT_DONE;
 }
 
-/* A signal ends the wait, whenever it comes, and so does the end of whoever reads. */
+/* A signal ends the wait at any time, and so does the end of the reader. */
 static int open_stop(struct monitor *m)
 {
-	/* Of a pipe without a reader EPOLLERR comes unasked; a file has no such end. */
+	/* A pipe without a reader always reports EPOLLERR; a file does not. */
 	struct epoll_event signals = {.events = EPOLLIN}, reader = {0};
 	sigset_t ends;
 
@@ -443,25 +446,29 @@ static int run_monitor(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"initial", 'i', NULL, "first tell what is there, each with the event 'present'", NULL},
-	{"count", 0, "LINES", "end after so many lines", NULL},
-	{"for", 0, "SECONDS", "end after so long", NULL},
-	{"journal", 0, NULL, "write each line to systemd's journal as well, with fields "
-		"VFCTL_KIND, VFCTL_EVENT, VFCTL_NAME and those that changed", NULL},
+	{"initial", 'i', NULL, "first print the present state, each line with the event 'present'", NULL},
+	{"count", 0, "LINES", "end after this many lines (default: no limit)", NULL},
+	{"for", 0, "SECONDS", "end after this time (default: no limit)", NULL},
+	{"journal", 0, NULL, "also write each line to systemd's journal, with the fields VFCTL_KIND, "
+		"VFCTL_EVENT, VFCTL_NAME and the changed ones", NULL},
 };
 
 const struct command cmd_monitor = {
 	.name = "monitor",
+	.group = GROUP_HOST,
 	.answer = monitor_answer,
 	.args = "",
-	.summary = "tell what changes on this host, a line each, until Ctrl-C",
-	.text = "PFs, VFs and who has them, domains, drift from host.yaml, disagreement of leases\n"
-		"and domains, and changes of vfctl that go on or were cut short. The kernel, libvirt's\n"
-		"files and the state file wake it, so it uses no CPU while nothing happens, needs no\n"
-		"libvirtd, and survives its restart. What is there before and after is compared: what\n"
-		"came and went within a second may stay untold. Should events be lost, a line says so\n"
-		"and the host is read anew. With --json each line is an object. It ends with status 0\n"
-		"at Ctrl-C, SIGTERM and SIGHUP, and when nobody reads what it prints any more.",
+	.summary = "Print changes on this host as they happen",
+	.text = "Prints one line for each change of a PF, a VF or its user, a domain, drift "
+		"from host.yaml, a disagreement of leases and domains, and a change by vfctl "
+		"that is in progress or was interrupted. Events of the kernel, libvirt's "
+		"files and the state file wake it, so it uses no CPU in between and does not "
+		"need libvirtd. A state that lasts less than a second may not be reported. If"
+		" events are lost, a line says so and the host is read again. With --json "
+		"each line is an object. Ctrl-C, SIGTERM, SIGHUP and a closed pipe end it "
+		"with status 0.",
+	.examples = {{"vfctl monitor --initial", "the present state first"},
+		{"vfctl monitor --json --for 60", "one minute, for a script"}},
 	.reads = true,
 	.waits = true,
 	OPTIONS(options),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* plan: where guests would go, and why; nothing changes. */
+/* plan: print where guests would run, and why; nothing changes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +10,12 @@
 #include "session.h"
 
 static const struct option_row plan_options[] = {
-	{"model", 0, "FILE", "a model instead of this host: a file (JSON, hwloc XML), or synthetic:TEXT",
+	{"model", 0, "FILE", "use a model instead of this host: a file (JSON, hwloc XML) or synthetic:TEXT",
 		NULL},
-	{"why-not", 0, "NODE", "say why the guest does not go to that NUMA node", NULL},
-	{"batch", 0, "DIR", "plan all *.yaml of DIR together, in place of GUEST.yaml", NULL},
-	{"rebalance", 0, NULL, "the fewest moves that make the guests there are local", NULL},
-	{"reserve", 0, "CPUS", "CPUs that are the host's own, such as 0-1", NULL},
+	{"why-not", 0, "NODE", "explain why the guest is not placed on this NUMA node", NULL},
+	{"batch", 0, "DIR", "plan all *.yaml files of DIR together, instead of GUEST.yaml", NULL},
+	{"rebalance", 0, NULL, "propose the fewest moves that make existing guests local", NULL},
+	{"reserve", 0, "CPUS", "CPUs that are kept for the host, such as 0-1", NULL},
 };
 
 struct planning {
@@ -23,7 +23,7 @@ struct planning {
 	struct session s;
 	struct vfctl_host_model *model;
 	struct guest_list guests;
-	struct guest_list there; /* of a batch: those that libvirt has, apart from the others */
+	struct guest_list there; /* of a batch: guests that libvirt already has */
 	struct vfctl_requests *requests;
 	struct vfctl_plan *plan;
 };
@@ -59,9 +59,9 @@ static bool any_refused(const struct vfctl_plan *plan)
 	return false;
 }
 
-/* ---- guests that are there already ---- */
+/* ---- existing guests ---- */
 
-/* By its name, or by its UUID: libvirt would change that one. */
+/* Found by its name or UUID: libvirt would change that domain. */
 static int is_there(struct planning *p, const struct vfctl_guest *guest)
 {
 	const char *const names[] = {guest->name, guest->uuid};
@@ -74,7 +74,7 @@ static int is_there(struct planning *p, const struct vfctl_guest *guest)
 	return r == 0 ? 1 : r == -ENOENT ? 0 : r;
 }
 
-/* Those of a model from a file are all new. */
+/* With a model from a file, all guests are new. */
 static int set_apart(struct planning *p)
 {
 	size_t count = p->guests.count;
@@ -104,7 +104,7 @@ static int set_apart(struct planning *p)
 
 struct there_view {
 	const char *name;
-	const struct vfctl_change *change; /* NULL: @error says why */
+	const struct vfctl_change *change; /* NULL: @error has the reason */
 	const char *error;
 };
 
@@ -118,33 +118,34 @@ static const struct member there_table[] = {
 #undef OF
 
 static void print_there(struct planning *p, const struct vfctl_guest *guest,
-	const struct vfctl_change *change, const char *words)
+	const struct vfctl_change *change, const char *message)
 {
 	const char *nothing = change ? vfctl_change_nothing(change) : NULL;
 	struct out *out = p->in->out;
 
-	out_fold(out, 2, "%s is there already%s%s", guest->name, words || nothing ? ": " : "; define "
-		"would change it (the new ones left out):", words ? words : nothing ? nothing : "");
+	out_fold(out, 2, "%s is already defined%s%s", guest->name, message || nothing ? ": " : "; "
+		"define would change it (without regard to the new "
+		"guests):", message ? message : nothing ? nothing : "");
 	for (size_t i = 0; change && i < vfctl_change_count(change); i++)
 		out_line(out, "  %zu. %s", i + 1, vfctl_change_describe(change, i));
 }
 
-/* As define would change it; false: it cannot. */
+/* Plan it like define; false: that fails. */
 static bool tell_there(struct planning *p, struct vfctl_guest *guest)
 {
 	_free_ char *text = NULL, *name = NULL;
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
-	const char *words = NULL;
+	const char *message = NULL;
 	int r = read_template(p->in, guest, &text, &name);
 
 	if (r == 0)
 		r = vfctl_define_plan(p->in->ctx, guest, &p->s.options, text, name, true, &change);
 	if (r)
-		words = r < 0 ? vfctl_ctx_error(p->in->ctx) : "its template cannot be read";
+		message = r < 0 ? vfctl_ctx_error(p->in->ctx) : "its template cannot be read";
 	if (p->in->json)
-		answer_put(p->in->out, NULL, there_table, &(struct there_view){guest->name, change, words});
+		answer_put(p->in->out, NULL, there_table, &(struct there_view){guest->name, change, message});
 	else
-		print_there(p, guest, change, words);
+		print_there(p, guest, change, message);
 	return r == 0;
 }
 
@@ -160,7 +161,7 @@ static bool tell_all_there(struct planning *p)
 struct batch_view {
 	struct planning *p;
 	struct proof_view proof;
-	bool *ret_all; /* define could change all guests that are there */
+	bool *ret_all; /* whether define could change all existing guests */
 };
 
 static int fill_planned(struct out *out, const void *of)
@@ -169,7 +170,7 @@ static int fill_planned(struct out *out, const void *of)
 
 	for (size_t i = 0; p->plan && i < p->plan->count; i++)
 		answer_put(out, NULL, answer_assignment, &(struct assignment_view){p->guests.v[i]->name,
-			&p->plan->assignments[i], NULL});
+			&p->plan->assignments[i], NULL, p->model});
 	return 0;
 }
 
@@ -286,14 +287,14 @@ static const struct member one_table[] = {
 	PART(proof, answer_proof), END};
 #undef OF
 
-/* One guest, with the identities its VFs would get where the host is this one. */
+/* Print one guest, with the identities that its VFs would get if the host is this one. */
 static int print_one(struct planning *p, const char *name, const struct vfctl_host_model *model,
 	const struct vfctl_plan *plan, const struct vfctl_domain_vf *vfs)
 {
 	struct out *out = p->in->out;
 
 	if (p->in->json) {
-		answer_put(out, NULL, one_table, &(struct one_view){{name, &plan->assignments[0], vfs},
+		answer_put(out, NULL, one_table, &(struct one_view){{name, &plan->assignments[0], vfs, model},
 			{model, plan}});
 	} else {
 		print_assignment(out, name, model, &plan->assignments[0], vfs);
@@ -315,6 +316,7 @@ static int run_live(struct planning *p)
 	if (vfctl_guest_check_host(p->in->ctx, p->s.guest, p->s.hv) < 0)
 		warn("define would refuse: %s", vfctl_ctx_error(p->in->ctx));
 	p->s.options.without_identities = true;
+	p->s.options.with_gpus = true;
 	r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
 	if (r < 0)
 		return fail(p->in, r);
@@ -341,7 +343,7 @@ static int run_plan(struct invocation *in)
 	_cleanup_(close_planning) struct planning p = {.in = in};
 
 	if ((batch != NULL) + (why_not != NULL) + rebalance > 1)
-		return usage(in, "--batch, --rebalance and --why-not are three different questions");
+		return usage(in, "use only one of --batch, --rebalance and --why-not");
 	if ((batch || rebalance) && in->arg_count)
 		return usage(in, "%s takes no GUEST.yaml", batch ? "--batch" : "--rebalance");
 	if (!batch && !rebalance && !in->arg_count)
@@ -357,16 +359,21 @@ static const struct answer plan_answer[] = {{"For one guest", one_table, false},
 
 const struct command cmd_plan = {
 	.name = "plan",
+	.group = GROUP_GUESTS,
+	.common = true,
 	.answer = plan_answer,
 	.args = "[GUEST.yaml]",
-	.summary = "show where guests would go and why; nothing changes",
-	.text = "The plan is the best there is, level by level: most guests placed, most of them\n"
-		"wholly local, least distance, largest pages, most room for the next ones, PFs\n"
-		"used evenly (docs/placement.md). The last line says what of that is proven. The\n"
-		"status is 1 when a guest does not fit: the reasons say what is short on which\n"
-		"node, and what would make it fit. It is 2 when the guest asks for what cannot be.\n"
-		"With --rebalance it is 3 when there are moves to make. With --batch guests that are there\n"
-		"already keep their place, and what define would change of them is shown.",
+	.summary = "Show where guests would be placed, and why",
+	.text = "Changes nothing. The plan is optimal, criterion by criterion: most guests "
+		"placed, most of them wholly local, smallest NUMA distance, largest pages, "
+		"most space for the next guests, PFs used evenly. The last line says which of"
+		" these are proven. Exit status: 1 if a guest does not fit (the reasons name "
+		"what is missing on which node, and what would make it fit); 2 if no host of "
+		"this kind could meet the request; 3 if --rebalance proposes moves. With "
+		"--batch existing guests keep their place, and the plan shows what define "
+		"would change of them.",
+	.examples = {{"vfctl plan web.yaml", "one guest"},
+		{"vfctl plan --rebalance", "the fewest moves that make guests local"}},
 	.min_args = 0,
 	.max_args = 1,
 	.operand = OPERAND_FILE,

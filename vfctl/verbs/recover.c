@@ -10,28 +10,29 @@ static const char *word_of(enum vfctl_recovered outcome, bool dry_run)
 {
 	switch (outcome) {
 	case VFCTL_RECOVERED_GOES_ON:
-		return "goes on: its process, or a write of it in the kernel, has not ended";
+		return "in progress: its process, or a write by it in the kernel, has not ended";
 	case VFCTL_RECOVERED_DONE:
-		return dry_run ? "is done, and would be closed" : "was done, and is closed";
+		return dry_run ? "is complete, and would be closed" : "was complete, and is closed";
 	case VFCTL_RECOVERED_UNDONE:
-		return dry_run ? "would be taken back" : "is taken back";
+		return dry_run ? "would be rolled back" : "is rolled back";
 	case VFCTL_RECOVERED_REBOOTED:
-		return dry_run ? "is gone since the host booted, and would be closed"
-			       : "was gone since the host booted, and is closed";
+		return dry_run ? "was lost when the host booted, and would be closed"
+			       : "was lost when the host booted, and is closed";
 	case VFCTL_RECOVERED_ACCEPTED:
-		return dry_run ? "would be left as it is, and closed" : "is left as it is, and closed";
+		return dry_run ? "would be accepted as it is, and closed" : "is accepted as it is, and "
+			"closed";
 	case VFCTL_RECOVERED_UNPLUGGED:
 		return dry_run ? "is gone with its PF, and would be closed"
 			       : "is gone with its PF, and is closed";
 	case VFCTL_RECOVERED_FINISHED:
-		return dry_run ? "went too far to go back, and would be carried on to its end"
-			       : "went too far to go back, and is carried on to its end";
+		return dry_run ? "cannot be rolled back any more, and would be finished"
+			       : "cannot be rolled back any more, and is finished";
 	case VFCTL_RECOVERED_WAITS:
-		return "waits: libvirt must be asked about it";
+		return "waits for libvirt";
 	case VFCTL_RECOVERED_FAILED:
 		break;
 	}
-	return "cannot be taken back, and stays open";
+	return "cannot be rolled back, and stays open";
 }
 
 static const char *key_of(enum vfctl_recovered outcome)
@@ -114,7 +115,7 @@ static bool some_wait(const struct vfctl_recovery *recovery)
 	return false;
 }
 
-/* The state file is lost. */
+/* Rebuild a lost state file. */
 static int rebuild_leases(struct invocation *in)
 {
 	_cleanup_(close_session) struct session s = {0};
@@ -125,11 +126,11 @@ static int rebuild_leases(struct invocation *in)
 		return status;
 	s.options.trust_metadata = option_of(in, "trust-metadata");
 	r = vfctl_rebuild_plan(in->ctx, &s.options, in->dry_run, &change);
-	return r < 0 ? fail(in, r) : run_change(in, change, "what libvirt's domains hold is leased to "
-		"them again");
+	return r < 0 ? fail(in, r) : run_change(in, change, "the leases of libvirt's domains are "
+		"restored");
 }
 
-/* VFs that nobody has, with what somebody left on them. */
+/* Clean VFs that are not in use and have settings of earlier users. */
 static int clean_recover(struct invocation *in)
 {
 	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = NULL;
@@ -150,9 +151,9 @@ static int run_recover(struct invocation *in)
 	int r;
 
 	if (!!option_of(in, "rebuild") + !!option_of(in, "clean") + how.accept > 1)
-		return usage(in, "--rebuild, --clean and --accept are three different things");
+		return usage(in, "use only one of --rebuild, --clean and --accept");
 	if (option_of(in, "trust-metadata") && !option_of(in, "rebuild"))
-		return usage(in, "--trust-metadata goes with --rebuild");
+		return usage(in, "--trust-metadata needs --rebuild");
 	if (option_of(in, "rebuild"))
 		return rebuild_leases(in);
 	if (option_of(in, "clean"))
@@ -166,13 +167,13 @@ static int run_recover(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"rebuild", 0, NULL, "the state file is lost: lease to libvirt's domains what they hold", NULL},
-	{"trust-metadata", 0, NULL, "with --rebuild: grant also VLAN, trust, P_Key and minimum rate that the "
-		"domains' metadata asks for (default: safe defaults)", NULL},
-	{"clean", 0, NULL, "reset VFs that nobody has, and take from them what was left on them",
+	{"rebuild", 0, NULL, "restore lost leases from libvirt's domains", NULL},
+	{"trust-metadata", 0, NULL, "with --rebuild: also grant VLAN, trust, P_Key and minimum rate as the "
+		"domains' metadata asks (default: safe defaults)", NULL},
+	{"clean", 0, NULL, "reset VFs that are to be cleaned",
 		NULL},
-	{"without-libvirt", 0, NULL, "changes of guests wait: libvirt is not up yet", NULL},
-	{"accept", 0, NULL, "leave the host as it is, and close what was cut short", NULL},
+	{"without-libvirt", 0, NULL, "let changes of guests wait, because libvirt does not run yet", NULL},
+	{"accept", 0, NULL, "accept the host as it is and close interrupted changes", NULL},
 };
 
 static const struct answer recover_answer[] = {{"For interrupted changes", recovery_table, false},
@@ -181,22 +182,24 @@ static const struct answer recover_answer[] = {{"For interrupted changes", recov
 
 const struct command cmd_recover = {
 	.name = "recover",
+	.group = GROUP_HEALTH,
 	.answer = recover_answer,
 	.args = "",
-	.summary = "take back what a vfctl that died left half done",
-	.text = "Each change is in a journal from before its first effect until its last. The next\n"
-		"change of the same PF does the same as this, and so do a guest's start and the boot.\n"
-		"A guest's change is recovered by the next one of any guest, or here when libvirt\n"
-		"answers; one that went too far to go back is carried on to its end. What a guest had\n"
-		"is given back as well when libvirt says that it is off and never said that it stopped.\n"
-		"What somebody changed since stays: of a domain's definition goes back what was done to\n"
-		"its VFs, or all of it when nobody else wrote there. --rebuild leases with safe defaults;\n"
-		"--trust-metadata grants all that the metadata asks for, and gives a lease whose domain\n"
-		"is gone to the domain that was defined from it with another UUID.\n"
-		"--clean is for VFs that nobody has, and that list calls to be cleaned: with trust on,\n"
-		"a VLAN, rate limits or a guest's MAC that host.yaml does not declare for them. define\n"
-		"and attach clean a VF before they hand it out.\n"
-		"The status is 4 when something cannot be taken back, or waits for libvirt.",
+	.summary = "Finish or roll back interrupted changes",
+	.text = "vfctl writes each change to a journal before its first effect. If the "
+		"process is killed or the host crashes, the next change of that PF, the next "
+		"start of a guest or the next boot recovers the change, and so does this "
+		"command. Changes of guests need libvirt; a change past the point where it "
+		"can be rolled back is finished. VFs of a guest that is off, but whose end "
+		"libvirt did not report, are reset as well. Changes that another program made"
+		" since then stay. --rebuild restores lost leases with safe defaults; "
+		"--trust-metadata grants everything that the metadata of the domains asks "
+		"for, and gives the lease of a domain that is gone to a domain that was "
+		"defined from it with another UUID. --clean resets the VFs that list shows as"
+		" to be cleaned. Exit status: 4 if a change cannot be rolled back, or waits "
+		"for libvirt.",
+	.examples = {{"vfctl recover --dry-run", "print what would be done"},
+		{"vfctl recover --rebuild", "after the state file was lost"}},
 	.changes = true,
 	OPTIONS(options),
 	.run = run_recover,

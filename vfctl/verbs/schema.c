@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* schema: what editors check and complete our YAML files by. */
+/* schema: the JSON schemas with which editors check and complete vfctl's YAML files. */
 #include <stdio.h>
 #include <string.h>
 
@@ -34,16 +34,17 @@ static int run_schema(struct invocation *in)
 
 const struct command cmd_schema = {
 	.name = "schema",
+	.group = GROUP_OTHER,
 	.args = "guest|host|bench|VERB",
-	.summary = "print the JSON schema of a file or of an answer",
-	.text = "guest, host, bench: for editors, which check and complete by it. It is made of what vfctl "
-		"reads the files by, so it takes every file that vfctl takes; what a schema cannot say, "
-		"such as sums and values that exclude each other, only vfctl tells. All are installed in "
-		"/usr/share/vfctl/schema. VERB: for programs that read what VERB prints with --json. "
-		"reference: the reference of all these answers. Examples: vfctl schema host; vfctl schema "
-		"list; vfctl schema guid pools.",
+	.summary = "Print the JSON schema of a file or an answer",
+	.text = "guest, host and bench are the schemas of the YAML files, for editors (also in "
+		"/usr/share/vfctl/schema). They accept every file that vfctl accepts; vfctl also checks "
+		"sums and keys that exclude each other. VERB is the schema of what VERB prints with "
+		"--json. reference prints the reference of all these answers.",
+	.examples = {{"vfctl schema host", "of host.yaml"},
+		{"vfctl schema guid pools", "of an answer"}},
 	.min_args = 1,
 	.max_args = 2,
-	.words = "guest host bench",
+	.choices = "guest host bench",
 	.run = run_schema,
 };

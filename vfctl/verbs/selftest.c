@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* selftest: everything that vfctl does to a PF, tried on one that nobody uses, and put back. */
+/*
+ * selftest: tries everything that vfctl does to a PF on a PF that is not in use, and restores it.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +12,7 @@
 #include "core/host.h"
 #include "core/selftest.h"
 
-#define REPORT 1 /* of the JSON's form */
+#define REPORT 1 /* version of the JSON format */
 #define CLASS_NETWORK 0x02
 #define CLASS_NVME 0x0108
 
@@ -35,7 +37,7 @@ static size_t count_of(const struct vfctl_selftest *t, enum vfctl_selftest_outco
 	return n;
 }
 
-/* From what the tables say. */
+/* It differs from the driver tables. */
 static bool differs(const struct vfctl_selftest *t)
 {
 	struct vfctl_selftest_trial x;
@@ -55,7 +57,7 @@ static void print_head(struct out *out, const struct vfctl_selftest_card *c)
 		c->device_id, c->driver, c->total_vfs, c->total_vfs == 1 ? "" : "s",
 		c->kernel[0] ? c->kernel : "unknown");
 	if (!c->moderation_known && !c->attributes_known)
-		out_line(out, "vfctl's tables do not have this driver: what it takes is news");
+		out_line(out, "vfctl's tables do not have this driver: every result is new");
 }
 
 static void put_time(struct out *out, double ms)
@@ -85,26 +87,26 @@ static void print_text(struct out *out, const struct vfctl_selftest *t, bool is_
 		out_cell(out, "%s", x.area);
 		out_cell(out, "%s", x.name);
 		put_time(out, x.ms);
-		out_cell(out, "%s", x.words ? x.words : "");
+		out_cell(out, "%s", x.message ? x.message : "");
 	}
 	out_table_end(out);
 	out_line(out, "%zu trials: %zu passed, %zu failed, %zu not supported, %zu not tried; the PF is %s",
 		vfctl_selftest_count(t), count_of(t, VFCTL_SELFTEST_PASS), count_of(t, VFCTL_SELFTEST_FAIL),
 		count_of(t, VFCTL_SELFTEST_UNSUPPORTED), count_of(t, VFCTL_SELFTEST_UNTRIED),
-		is_back ? "as it was" : "not as it was");
+		is_back ? "restored" : "not restored");
 	if (differences)
-		out_line(out, "%zu came out otherwise than %s should%s", differences,
+		out_line(out, "%zu differ from what %s should do%s", differences,
 			differences == 1 ? "it" : "they",
-			differs(t) ? "; (!) otherwise than vfctl's tables say of the driver" : "");
+			differs(t) ? "; (!) differs from vfctl's table of the driver" : "");
 }
 
 static const char *outcome_word(enum vfctl_selftest_outcome outcome)
 {
-	static const char *const words[] = {[VFCTL_SELFTEST_UNTRIED] = "not-tried",
+	static const char *const message[] = {[VFCTL_SELFTEST_UNTRIED] = "not-tried",
 		[VFCTL_SELFTEST_PASS] = "pass", [VFCTL_SELFTEST_UNSUPPORTED] = "not-supported",
 		[VFCTL_SELFTEST_FAIL] = "fail"};
 
-	return words[outcome];
+	return message[outcome];
 }
 
 #define OF struct vfctl_selftest_card
@@ -129,7 +131,7 @@ static const struct member trial_table[] = {
 	TEXT("outcome", trial_outcome, "pass, fail, not-supported or not-tried"),
 	FIELD(differs, "the outcome differs from vfctl's tables of the driver"),
 	FIELD(ms, "duration; null: not measured"),
-	FIELD(words, "what was seen, or why it was not tried"), END};
+	FIELD(message, "what was seen, or why it was not tried"), END};
 #undef OF
 
 struct selftest_view {
@@ -192,7 +194,7 @@ static void print_report(struct invocation *in, struct out *out, const struct vf
 		print_text(out, t, true);
 }
 
-/* The old file or the new one, never half of one. */
+/* Replace the file atomically. */
 static int write_report(struct invocation *in, struct vfctl_output *output,
 	const struct vfctl_selftest *t)
 {
@@ -208,7 +210,7 @@ static int write_report(struct invocation *in, struct vfctl_output *output,
 		good = false;
 	if (!good)
 		return fail_as(in, EXIT_FAILED, -EIO, "the report could not be written to %s; the test "
-			"is over and the PF as it was", option_of(in, "output"));
+			"is over and the PF is restored", option_of(in, "output"));
 	return vfctl_output_commit(in->ctx, output) < 0 ? fail(in, -EIO) : EXIT_DONE;
 }
 
@@ -231,14 +233,14 @@ static int test(struct invocation *in, struct vfctl_selftest *t)
 	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
 	int status = EXIT_DONE, r = 0;
 
-	/* Can it be written there? Before the card is touched. */
+	/* Check that the file can be written before the card is changed. */
 	if (path)
 		r = vfctl_output_open(in->ctx, path, true, &output);
 	if (r == 0) {
 		catch_signals(in->ctx);
 		r = vfctl_selftest_run(t);
 	}
-	/* What was tried is known, be it put back or not. */
+	/* The results of the trials are known, even if the roll-back failed. */
 	if (r == -ESTALE && !output && !in->json)
 		print_text(in->out, t, false);
 	if (r < 0)
@@ -258,9 +260,10 @@ static int run_selftest(struct invocation *in)
 	int r;
 
 	if (!in->dry_run && !option_of(in, "yes"))
-		return usage(in, "a self-test makes and removes all VFs of %s, and changes its MTU, "
-			"interrupt moderation and eswitch mode, so that its link may go down for moments; "
-			"all is put back. Say --yes to begin, or --dry-run to see what is tried",
+		return usage(in, "a self-test creates and removes all VFs of %s and changes its MTU, "
+			"interrupt moderation and eswitch mode, so its link may go down for moments; "
+			"afterwards everything is restored. Begin with --yes, or list the trials with "
+			"--dry-run",
 			in->args[0]);
 	r = vfctl_selftest_open(in->ctx, in->args[0], flags, &t);
 	if (r < 0)
@@ -269,26 +272,29 @@ static int run_selftest(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"yes", 'y', NULL, "begin: for some time the PF has other VFs, MTU and moderation than now", NULL},
-	{"force", 0, NULL, "also while this host's default route or connections go over the PF", NULL},
-	{"output", 0, "FILE", "write the report there (with --json: as JSON)", NULL},
+	{"yes", 'y', NULL, "confirm: the PF has other VFs, MTU and moderation during the test", NULL},
+	{"force", 0, NULL, "also while the default route or connections of this host use the PF", NULL},
+	{"output", 0, "FILE", "write the report to FILE (with --json: as JSON)", NULL},
 };
 
 const struct command cmd_selftest = {
 	.name = "selftest",
+	.group = GROUP_HEALTH,
 	.answer = selftest_answer,
 	.args = "PF",
-	.summary = "try on a PF that nobody uses everything vfctl does, put it back, and report",
-	.text = "Makes 1, 2, half and all VFs and times that; sets each attribute of a VF and reads it\n"
-		"back; resets a VF and binds it to vfio-pci and its own driver; sets the interrupt\n"
-		"moderation at and beyond each limit, the MTU and the eswitch's mode; and holds what it\n"
-		"sees against vfctl's tables of the driver. Refused while a VF of the PF is in use, leased\n"
-		"or in a domain's definition, while the PF is a port of a bridge or bond, and (without\n"
-		"--force) while this host's default route or a TCP connection, such as your own ssh\n"
-		"session, goes over it. Everything is put back, also after Ctrl-C; after a kill by\n"
-		"vfctl recover.\n"
-		"The report names neither host nor card, so that it can be sent: docs/hardware.md lists\n"
-		"those that came. The status is 3 when something failed or differs from the tables.",
+	.summary = "Try everything that vfctl does on an unused PF",
+	.text = "Creates 1, 2, half and all VFs; sets each attribute of a VF and reads it "
+		"back; resets a VF and binds it to vfio-pci and to its own driver; sets the "
+		"interrupt moderation at and beyond each limit, the MTU and the eswitch mode."
+		" It compares the results with vfctl's table of the driver, measures times, "
+		"and restores the PF, also after Ctrl-C (after a kill, vfctl recover does). "
+		"It is rejected while a VF of the PF is in use, leased or in a domain's "
+		"definition, while the PF is a port of a bridge or bond, and, without "
+		"--force, while the default route or a TCP connection such as your ssh "
+		"session uses the PF. The report names neither the host nor the card. Exit "
+		"status: 3 if a trial failed or differs from the table.",
+	.examples = {{"vfctl selftest ens1 --dry-run", "print the trials"},
+		{"vfctl selftest ens1 --yes --output report.txt", "run them"}},
 	.min_args = 1,
 	.max_args = 1,
 	.operand = OPERAND_PF,

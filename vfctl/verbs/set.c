@@ -27,7 +27,7 @@ static void items_free(struct items *items)
 	free(items->v);
 }
 
-/* @name is owned by the items from now on. */
+/* The items take over @name. */
 static int add_item(struct invocation *in, struct items *items, char *name)
 {
 	_free_ char *own = name;
@@ -49,14 +49,14 @@ static int add_item(struct invocation *in, struct items *items, char *name)
 	return 0;
 }
 
-/* "PF/FIRST-LAST" becomes its VFs; anything else is one name, judged later. */
+/* Expand "PF/FIRST-LAST" to its VFs; anything else is one name, which is checked later. */
 static int add_vfs(struct invocation *in, struct items *items, const char *word)
 {
 	const char *slash = strrchr(word, '/');
 	unsigned first, last;
 	int end = 0, status = 0;
 
-	/* As ip link has it. */
+	/* Accept the form of ip link. */
 	if (strcmp(word, "vf") == 0)
 		return usage(in, "a VF is named PF/INDEX, such as ens1f0/3");
 	if (vfctl_vf_attr_name(word))
@@ -65,7 +65,7 @@ static int add_vfs(struct invocation *in, struct items *items, const char *word)
 		sscanf(slash + 1, "%5u-%5u%n", &first, &last, &end) != 2 || slash[1 + end])
 		return add_item(in, items, strdup(word));
 	if (last < first || last - first >= VFS_MAX)
-		return usage(in, "'%s' is no range of VFs", word);
+		return usage(in, "'%s' is not a range of VFs", word);
 	for (unsigned i = first; i <= last && !status; i++) {
 		char *name = NULL;
 
@@ -76,8 +76,8 @@ static int add_vfs(struct invocation *in, struct items *items, const char *word)
 	return status;
 }
 
-/* The words of one command or one batch line: its VFs all get its attributes. */
-static int add_words(struct invocation *in, struct items *items, const char *const *words,
+/* The words of one command or one line of a batch: all its VFs get its attributes. */
+static int add_text(struct invocation *in, struct items *items, const char *const *message,
 	size_t count)
 {
 	struct vfctl_vf_attrs attrs = {0};
@@ -85,17 +85,17 @@ static int add_words(struct invocation *in, struct items *items, const char *con
 	int status = 0;
 
 	for (size_t i = 0; i < count && !status; i++)
-		status = strchr(words[i], '=') ? attr_arg(in, words[i], &attrs)
-					       : add_vfs(in, items, words[i]);
+		status = strchr(message[i], '=') ? attr_arg(in, message[i], &attrs)
+					       : add_vfs(in, items, message[i]);
 	if (status)
 		return status;
 	if (items->count == first || !attrs.mask)
 		return usage(in, "%s: vfctl set VF... ATTRIBUTE=VALUE...",
-			attrs.mask ? "no VF is named" : "no attribute is given");
+			attrs.mask ? "name a VF" : "name an attribute");
 	if (vfctl_vf_attrs_check(in->ctx, &attrs) < 0)
 		return usage(in, "%s", vfctl_ctx_error(in->ctx));
 	if (attrs.mask & VFCTL_ATTR_MAC && items->count - first > 1)
-		return usage(in, "one MAC cannot be given to %zu VFs", items->count - first);
+		return usage(in, "%zu VFs cannot have the same MAC", items->count - first);
 	for (size_t i = first; i < items->count; i++)
 		items->v[i].attrs = attrs;
 	return 0;
@@ -103,17 +103,17 @@ static int add_words(struct invocation *in, struct items *items, const char *con
 
 static int read_line(struct invocation *in, struct items *items, char *line)
 {
-	const char *words[ARGS_MAX];
+	const char *message[ARGS_MAX];
 	size_t count = 0;
 	char *save = NULL;
 
 	line[strcspn(line, "#")] = '\0';
 	for (char *w = strtok_r(line, " \t\r\n", &save); w; w = strtok_r(NULL, " \t\r\n", &save)) {
 		if (count == ARGS_MAX)
-			return usage(in, "too many words in a line");
-		words[count++] = w;
+			return usage(in, "the line has too many words");
+		message[count++] = w;
 	}
-	return count ? add_words(in, items, words, count) : 0;
+	return count ? add_text(in, items, message, count) : 0;
 }
 
 static int read_batch(struct invocation *in, struct items *items, const char *path)
@@ -133,7 +133,7 @@ static int read_batch(struct invocation *in, struct items *items, const char *pa
 		status = read_line(in, items, line);
 		in->where = NULL;
 	}
-	return status || items->count ? status : usage(in, "%s names no VF", path);
+	return status || items->count ? status : usage(in, "%s does not name a VF", path);
 }
 
 static int collect_set(struct invocation *in, struct items *items)
@@ -144,7 +144,7 @@ static int collect_set(struct invocation *in, struct items *items)
 		return usage(in, "--batch takes the VFs from the file, not from the command line");
 	if (batch)
 		return read_batch(in, items, batch);
-	return add_words(in, items, in->args, in->arg_count);
+	return add_text(in, items, in->args, in->arg_count);
 }
 
 static int run_set(struct invocation *in)
@@ -176,10 +176,10 @@ static int run_set(struct invocation *in)
 }
 
 static const struct option_row options[] = {
-	{"batch", 'b', "FILE", "read lines of VF... ATTRIBUTE=VALUE... (- is standard input)",
+	{"batch", 'b', "FILE", "read lines of VF... ATTRIBUTE=VALUE... from FILE (-: standard input)",
 		NULL},
-	{"live", 0, NULL, "also of a running domain's VF, until it stops", NULL},
-	{"config", 0, NULL, "what the VF's domain gets from its next start on", NULL},
+	{"live", 0, NULL, "also change a VF of a running domain, until the domain stops", NULL},
+	{"config", 0, NULL, "change the lease and the definition, from the domain's next start on", NULL},
 };
 
 static bool attr_term(size_t at, const char **ret_name, const char **ret_help)
@@ -195,16 +195,22 @@ static bool attr_term(size_t at, const char **ret_name, const char **ret_help)
 
 const struct command cmd_set = {
 	.name = "set",
+	.group = GROUP_VFS,
+	.common = true,
 	.answer = change_answer,
 	.args = "VF... ATTRIBUTE=VALUE...",
-	.summary = "set attributes of VFs of one PF, all or none, and read them back",
-	.text = "A VF is PF/INDEX, several are PF/FIRST-LAST. A VLAN without qos or proto has qos 0 and\n"
-		"802.1Q. guid=VALUE sets node GUID and port GUID; link-state also accepts follow, up and\n"
-		"down; only ConnectX-3 sets a pkey on the host. The MAC, the GUIDs and the vectors of a VF\n"
-		"in use cannot change. When a domain starts, its VFs get the attributes of its lease;\n"
-		"--config changes the lease and the domain's definition. Before another guest gets a VF,\n"
-		"vfctl resets trust, query-rss, VLAN and rates to the safe defaults unless host.yaml\n"
-		"declares them. Attributes that belong to a guest are declared in its guest.yaml.",
+	.summary = "Set attributes of VFs and read them back",
+	.text = "A VF is PF/INDEX; several VFs are PF/FIRST-LAST. All VFs of one command "
+		"belong to one PF, and either all of them are changed or none. A vlan without"
+		" qos or proto has qos 0 and 802.1Q. guid=VALUE sets the node GUID and the "
+		"port GUID. link-state also accepts follow, up and down. Only ConnectX-3 sets"
+		" pkey on the host. The MAC, the GUIDs and the vectors of a VF in use cannot "
+		"change. When a domain starts, its VFs get the attributes of its lease; "
+		"--config changes the lease and the definition. Before another guest gets a "
+		"VF, vfctl resets trust, query-rss, VLAN and rates to safe defaults, unless "
+		"host.yaml declares other values.",
+	.examples = {{"vfctl set ens1/0-3 vlan=100 max-rate=10gbit", "four VFs"},
+		{"vfctl set ens1/0 vlan=200 --config", "from the next start of its domain on"}},
 	.terms = "attributes",
 	.term = attr_term,
 	.max_args = ARGS_MAX,

@@ -8,7 +8,7 @@
 #include "print/rdma.h"
 #include "core/workflow.h"
 
-/* The RDMA device of a function of this host; NULL when it has none that can be read. */
+/* The RDMA device of a function of this host; NULL if it has none that can be read. */
 static struct vfctl_rdma_device *device_of(struct invocation *in, const char *name)
 {
 	struct vfctl_rdma_device *device;
@@ -65,12 +65,11 @@ static void show_lease(struct invocation *in, const struct vfctl_snapshot *snaps
 }
 
 /*
- * What is meant: PF/INDEX is a VF, an address either, any other word a PF, a domain, or an
- * RDMA device (of a VF on this host, of a card without SR-IOV, or in software).
+ * Find the object: PF/INDEX is a VF, an address may be either, any other word is a PF, a domain, or
+ * an RDMA device (of a VF on this host, of a card without SR-IOV, or in software).
  */
-static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot)
+static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot, const char *name)
 {
-	const char *name = in->args[0];
 	const struct vfctl_lease *lease = vfctl_leases_find(snapshot->leases, name);
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
@@ -82,7 +81,7 @@ static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot
 		show_pf(in, pf);
 		return 0;
 	}
-	unknown = vfctl_ctx_mistaken(in->ctx);
+	unknown = vfctl_ctx_usage_error(in->ctx);
 	if (strchr(name, '/') || vfctl_bdf_parse(name, &bdf) == 0) {
 		int r = vfctl_inventory_find_vf(in->ctx, snapshot->inventory, name, &pf, &vf);
 
@@ -96,13 +95,14 @@ static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot
 	}
 	device = device_of(in, name);
 	if (!device)
-		return fail_as(in, unknown ? EXIT_USAGE : EXIT_FAILED, -ENOENT, "'%s' is no PF, no VF, "
-			"no RDMA device and no domain that holds a lease (vfctl list shows them)", name);
+		return fail_as(in, unknown ? EXIT_USAGE : EXIT_FAILED, -ENOENT,
+			       "'%s' not found: it is not a PF, VF, RDMA device or domain with a lease "
+			       "(vfctl list shows them)", name);
 	show_device(in, device);
 	return 0;
 }
 
-/* A domain may have VFs of any PF, and its name is none's. */
+/* A domain may have VFs of any PF, and its name is not that of a PF. */
 static bool is_domain(struct invocation *in)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -110,7 +110,7 @@ static bool is_domain(struct invocation *in)
 	return vfctl_leases_read(in->ctx, &leases) == 0 && vfctl_leases_find(leases, in->args[0]);
 }
 
-/* A host.yaml with a mistake says nothing: others tell of that. */
+/* A host.yaml with a mistake is ignored here: other verbs report it. */
 static void mark_left(struct invocation *in, struct vfctl_snapshot *snapshot)
 {
 	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = NULL;
@@ -122,33 +122,47 @@ static void mark_left(struct invocation *in, struct vfctl_snapshot *snapshot)
 static int run_show(struct invocation *in)
 {
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
-	const char *only = !option_of(in, "host") && is_domain(in) ? NULL : in->args[0];
-	int r = vfctl_snapshot_read(in->ctx, only, &snapshot);
+	bool several, all = in->arg_count > 1 || (!option_of(in, "host") && is_domain(in));
+	int r = vfctl_snapshot_read(in->ctx, all ? NULL : in->args[0], &snapshot);
 
 	if (r < 0)
 		return fail(in, r);
 	if (snapshot->leases_error)
 		warn("leases are not shown: %s", snapshot->leases_error);
 	mark_left(in, snapshot);
-	r = show_one(in, snapshot);
+	several = in->json && in->arg_count > 1 && !option_of(in, "get");
+	if (several)
+		answer_open_several(in->out);
+	for (size_t i = 0; r == 0 && i < in->arg_count; i++) {
+		if (i && !in->json)
+			out_line(in->out, "%s", "");
+		r = show_one(in, snapshot, in->args[i]);
+	}
+	if (r == 0 && several)
+		answer_close_several(in->out);
 	return r < 0 ? fail(in, r) : r;
 }
 
 static const struct answer answers[] = {{"For a PF", answer_pf, false},
 	{"For a VF", answer_vf, false},
-	{"For an RDMA device", answer_rdma, false}, {"For a domain", answer_lease, false}, {0}};
+	{"For an RDMA device", answer_rdma, false}, {"For a domain", answer_lease, false},
+	ANSWER_SEVERAL, {0}};
 
 const struct command cmd_show = {
 	.name = "show",
+	.group = GROUP_VFS,
 	.answer = answers,
-	.args = "PF|VF|RDMA|DOMAIN",
-	.summary = "show one PF, one VF (PF/INDEX or address), an RDMA device, or what a domain "
-		"holds",
-	.text = "Of a domain, what it holds and, for each of its VFs, what it was leased with beside\n"
-		"what it has now. Of an RDMA device, what ibstat and ibv_devinfo tell. Lines that\n"
-		"begin with '!' say what is not as it should be.",
+	.args = "PF|VF|RDMA|DOMAIN...",
+	.summary = "Show PFs, VFs, RDMA devices or domains",
+	.text = "A VF is PF/INDEX or a PCI address. For a domain it shows the lease and, for "
+		"each VF, the leased values beside the present ones. For an RDMA device it "
+		"shows what ibstat and ibv_devinfo show. A line that begins with '!' names a "
+		"problem.",
+	.examples = {{"vfctl show ens1/3", "one VF"},
+		{"vfctl show web --json", "the lease of domain web as JSON"},
+		{"vfctl show ens1/3 --get mac", "only the MAC"}},
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = ARGS_MAX,
 	.operand = OPERAND_ANY,
 	.reads = true,
 	.run = run_show,

@@ -8,7 +8,7 @@
 #include "core/inventory.h"
 #include "core/sriov.h"
 
-/* Digits only: no sign, no 0x, no blanks, and no more VFs than PCI can count. */
+/* Digits only: no sign, no 0x, no spaces, and at most the number of VFs that PCI permits. */
 static int read_count(const char *text, uint32_t *ret)
 {
 	uint32_t value = 0;
@@ -53,7 +53,7 @@ static int run_create(struct invocation *in)
 
 	r = read_count(in->args[1], &options.count);
 	if (r < 0)
-		return usage(in, "'%s' is no number of VFs: %s", in->args[1],
+		return usage(in, "'%s' is not a number of VFs: %s", in->args[1],
 			r == -ERANGE ? "PCI allows 65535 at most" : "write a decimal number such as 8");
 	if (read_driver(driver, &options.driver) < 0)
 		return usage(in, "--driver must be vfio-pci, host or none, not '%s'", driver);
@@ -62,7 +62,7 @@ static int run_create(struct invocation *in)
 	if (status)
 		return status;
 	options.ids = h.ids;
-	options.despite = option_of(in, "despite");
+	options.despite = option_of(in, "ignore-definitions");
 	options.guid_pool = option_of(in, "guid-pool");
 	if (option_of(in, "pkey") && vfctl_host_spec_pkey(in->ctx, h.spec, option_of(in, "pkey"),
 		&options.pkey) < 0)
@@ -75,22 +75,30 @@ static int run_create(struct invocation *in)
 }
 
 static const struct option_row create_options[] = {
-	{"driver", 0, "DRIVER", "bind the VFs to vfio-pci (default), host (their own driver) or "
-		"none", "vfio-pci host none"},
-	{"guid-pool", 0, "POOL", "give the VFs of an InfiniBand PF GUIDs of this pool", NULL},
-	{"pkey", 0, "P_KEY", "partition of an InfiniBand PF's VFs, for the subnet manager", NULL},
-	{"despite", 0, "DOMAINS", "these domains, which are off, lose the VFs in their definitions",
+	{"driver", 0, "DRIVER",
+		"bind the VFs to vfio-pci (default), host (their own driver) or none", "vfio-pci host none"},
+	{"guid-pool", 0, "POOL", "take the GUIDs of an InfiniBand PF from this pool", NULL},
+	{"pkey", 0, "P_KEY", "partition of the VFs of an InfiniBand PF, for the subnet manager", NULL},
+	{"ignore-definitions", 0, "DOMAINS",
+		"go on although these domains, which are off, have VFs of the PF in their "
+		"definitions",
 		NULL},
-	{"keep-identities", 0, NULL, "leave the MACs (InfiniBand: GUIDs) the driver chose", NULL},
+	{"keep-identities", 0, NULL, "keep the MACs (InfiniBand: GUIDs) that the driver chose", NULL},
 };
 
 const struct command cmd_create = {
 	.name = "create",
+	.group = GROUP_VFS,
+	.common = true,
 	.answer = change_answer,
 	.args = "PF N",
-	.summary = "make N VFs on a PF, each with its MAC or GUID, bound for passthrough",
-	.text = "A PF that has N VFs already is not touched, but for VFs on another driver. Any\n"
-		"other number replaces them all, so it is refused while one of them is in use.",
+	.summary = "Create N VFs on a PF for passthrough",
+	.text = "Each VF gets a stable MAC or GUID and is bound to vfio-pci. A PF that has N "
+		"VFs already keeps them; only VFs with another driver are bound again. Any "
+		"other number removes all VFs and creates N new ones, so it is rejected while"
+		" a VF of the PF is in use.",
+	.examples = {{"vfctl create ens1 8 --dry-run", "print the steps"},
+		{"vfctl create ib0 4 --guid-pool fabric-a", "GUIDs from a pool"}},
 	.min_args = 2,
 	.max_args = 2,
 	.operand = OPERAND_PF,
@@ -99,34 +107,64 @@ const struct command cmd_create = {
 	.run = run_create,
 };
 
+static int destroy_one(struct invocation *in, const struct host_ids *h, const char *pf)
+{
+	struct vfctl_change *change;
+	char done[96];
+	int r;
+
+	in->result_pf = pf;
+	r = vfctl_destroy_plan(in->ctx, h->ids, pf, option_of(in, "ignore-definitions"), in->dry_run,
+		&change);
+	snprintf(done, sizeof(done), "%s has no VFs", pf);
+	return r < 0 ? fail(in, r) : run_ids_change(in, h, change, done);
+}
+
+/* Each PF is a separate change; a failure does not stop the others. */
 static int run_destroy(struct invocation *in)
 {
 	_cleanup_(host_ids_close) struct host_ids h = {0};
-	struct vfctl_change *change;
-	char done[96];
-	int r, status = host_ids_open(in, !in->dry_run, &h);
+	int worst = EXIT_DONE, status = host_ids_open(in, !in->dry_run, &h);
+	bool some_done = false, several;
 
 	if (status)
 		return status;
-	in->result_pf = in->args[0];
-	r = vfctl_destroy_plan(in->ctx, h.ids, in->args[0], option_of(in, "despite"), in->dry_run,
-		&change);
-	snprintf(done, sizeof(done), "%s has no VFs", in->args[0]);
-	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, done);
+	several = in->json && in->arg_count > 1 && !option_of(in, "get");
+	if (several)
+		answer_open_several(in->out);
+	for (size_t i = 0; i < in->arg_count && !in->again; i++) {
+		status = destroy_one(in, &h, in->args[i]);
+		some_done |= status == EXIT_DONE;
+		worst = status ? status : worst;
+	}
+	if (several)
+		answer_close_several(in->out);
+	return worst && some_done && !in->dry_run ? EXIT_PARTLY : worst;
 }
 
 static const struct option_row destroy_options[] = {
-	{"despite", 0, "DOMAINS", "these domains, which are off, lose the VFs in their definitions",
+	{"ignore-definitions", 0, "DOMAINS",
+		"go on although these domains, which are off, have VFs of the PF in their "
+		"definitions",
 		NULL},
 };
 
+static const struct answer destroy_answer[] = {CHANGE_DRY_RUN, CHANGE_DONE, ANSWER_SEVERAL, {0}};
+
 const struct command cmd_destroy = {
 	.name = "destroy",
-	.answer = change_answer,
-	.args = "PF",
-	.summary = "remove all VFs of a PF; refused while one of them is in use",
+	.alias = "rm",
+	.group = GROUP_VFS,
+	.common = true,
+	.answer = destroy_answer,
+	.args = "PF...",
+	.summary = "Remove all VFs of PFs",
+	.text = "A PF is rejected while one of its VFs is in use; this does not stop the others (exit "
+		"status 4).",
+	.examples = {{"vfctl destroy ens1 ens2", "remove the VFs of both PFs"},
+		{"vfctl destroy ens1 --ignore-definitions web", "although web, which is off, has one"}},
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = ARGS_MAX,
 	.operand = OPERAND_PF,
 	.changes = true,
 	OPTIONS(destroy_options),

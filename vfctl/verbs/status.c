@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* status: what apply would do, changes that go on or were interrupted, and what does not agree. */
+/* status: what apply would do, interrupted changes and changes in progress, and disagreements. */
 #include "command.h"
 #include "host_ids.h"
 #include "print/declared.h"
@@ -37,7 +37,7 @@ static const struct member finding_table[] = {
 		"status stays 0"),
 	FIELD(domain, "domain of the lease; for an unleased VF: the domain that has it"),
 	FIELD(vf, "PCI address of the VF"),
-	FIELD(words, "what was found", FILLED),
+	FIELD(message, "what was found", FILLED),
 	FIELD(remedy, "command that solves the problem", FILLED), END};
 #undef OF
 
@@ -67,14 +67,16 @@ static void print_status_text(struct invocation *in, const struct status_view *v
 	for (size_t i = 0; view->open && i < view->open->count; i++) {
 		const struct vfctl_recovered_change *c = &view->open->changes[i];
 
+		out_paint(in->out, goes_on(c) ? COLOR_NONE : COLOR_BAD, SIZE_MAX);
 		out_line(in->out, "'%s' (process %lld) %s", c->story, (long long)c->pid,
-			goes_on(c) ? "goes on" : "was cut short: vfctl recover");
+			goes_on(c) ? "goes on" : "was interrupted: vfctl recover");
 	}
 	for (size_t i = 0; i < view->found->count; i++) {
 		const struct vfctl_finding *f = &view->found->v[i];
 
+		out_paint(in->out, f->note ? COLOR_NONE : COLOR_WARN, SIZE_MAX);
 		out_line(in->out, "%s%s%s%s; %s", f->note ? "note: " : "", f->domain,
-			f->domain[0] ? ": " : "", f->words, f->remedy);
+			f->domain[0] ? ": " : "", f->message, f->remedy);
 	}
 }
 
@@ -119,14 +121,19 @@ static const struct answer status_answer[] = {{NULL, status_table, false}, {0}};
 
 const struct command cmd_status = {
 	.name = "status",
+	.group = GROUP_HOST,
+	.common = true,
 	.answer = status_answer,
 	.args = "[FILE|DIR]",
-	.summary = "say where this host is not as host.yaml and its leases say",
-	.text = "Prints what apply would do, changes of vfctl that were cut short or go on, and where\n"
-		"leases, domains and VFs do not agree (a domain undefined or renamed behind vfctl's back, a\n"
-		"VF that somebody else has), with what heals it. The status is 0 when there is nothing of\n"
-		"all that, else 3. Notes leave it at 0: what host.yaml lets guests have (trust, no spoof\n"
-		"check, VFs that are not kept apart), and VFs without a lease. Nothing is changed.",
+	.summary = "Show differences from host.yaml and the leases",
+	.text = "Shows what apply would do, changes of vfctl that are in progress or were "
+		"interrupted, and where leases, domains and VFs disagree (for example a "
+		"domain that was undefined or renamed with virsh), each with the command that"
+		" resolves it. Exit status: 0 without differences, else 3. Notes do not count"
+		" as differences: VFs without a lease, and what host.yaml permits to guests "
+		"(trust, no spoof check, VFs that are not isolated).",
+	.examples = {{"vfctl status", "compare with /etc/vfctl/host.yaml"},
+		{"vfctl status --json", "the differences as JSON"}},
 	.max_args = 1,
 	.operand = OPERAND_FILE,
 	.reads = true,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* tune show DOMAIN: what a running guest has of its host's tuning, and what is its own half. */
+/* tune show DOMAIN: the host tuning of a running guest, and the guest's half. */
 #include <errno.h>
 
 #include "verbs/tune.h"
@@ -45,8 +45,8 @@ static void print_text(struct out *out, const struct vfctl_guest_tuned *t)
 			t->governor[0] ? ", wanted " : "", t->governor);
 	if (t->cpu_latency_us != VFCTL_CPU_LATENCY_UNSAID)
 		out_line(out, "  C-states    of more than %u us are %s", t->cpu_latency_us, t->watched
-			? "not entered while it runs" : "entered: nobody holds the limit (is the hook "
-				"installed?)");
+			? "not entered while it runs" : "entered: no process holds the limit (check "
+				"that the hook is installed)");
 	if (t->interrupts || t->vector_count)
 		print_vectors(out, t);
 	if (t->vector_count && t->may_be_posted)
@@ -99,8 +99,8 @@ int tune_show_domain(struct invocation *in, const struct vfctl_host_spec *spec)
 	int r = vfctl_guest_tuning_read(in->ctx, spec, in->args[1], &tuned);
 
 	if (r < 0)
-		return r == -ENOENT ? fail_as(in, EXIT_USAGE, r, "'%s' is no PF of this host and no "
-			"domain that runs here", in->args[1]) : fail(in, r);
+		return r == -ENOENT ? fail_as(in, EXIT_USAGE, r, "'%s' is neither a PF of this host nor "
+			"a running domain", in->args[1]) : fail(in, r);
 	if (in->arg_count > 2)
 		return usage(in, "profiles and settings are for a PF; what a guest asks for is in its "
 			"guest.yaml (tuning:)");

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* tune guest: what a guest is to set itself, as files, as user-data of cloud-init, or set now. */
+/*
+ * tune guest: the settings that a guest has to make, as files, as user-data of cloud-init, or
+ * applied now.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,6 +22,8 @@
 struct guest_half {
 	char *domain;
 	uint32_t mtu;
+	enum vfctl_ipoib_mode ipoib_mode;
+	enum vfctl_guest_network network;
 	struct host_ids host;
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_guest_tuning asked;
@@ -40,7 +45,7 @@ static void clear_guest(struct guest_half *g)
 	free(g->domain);
 }
 
-/* ---- whose, and which VFs ---- */
+/* ---- the guest and its VFs ---- */
 
 static bool is_file(const char *text)
 {
@@ -50,7 +55,7 @@ static bool is_file(const char *text)
 		(len > 5 && strcmp(text + len - 5, ".yaml") == 0);
 }
 
-/* Of guest.yaml its name and its tuning count, and an MTU that all of its VFs have. */
+/* From guest.yaml only its name and tuning are used, and an MTU and IPoIB mode that all its VFs have. */
 static int read_name(struct invocation *in, struct guest_half *g)
 {
 	_cleanup_(vfctl_guest_freep) struct vfctl_guest *guest = NULL;
@@ -65,10 +70,11 @@ static int read_name(struct invocation *in, struct guest_half *g)
 		return status;
 	g->domain = strdup(guest->name);
 	g->asked = guest->tuning;
-	g->mtu = guest->vf_count ? guest->vfs[0].mtu : 0;
-	for (size_t i = 1; i < guest->vf_count; i++)
-		if (guest->vfs[i].mtu != g->mtu)
-			g->mtu = 0;
+	for (size_t i = 0; i < guest->vf_count; i++) {
+		g->mtu = i == 0 || guest->vfs[i].mtu == g->mtu ? guest->vfs[i].mtu : 0;
+		g->ipoib_mode = i == 0 || guest->vfs[i].ipoib_mode == g->ipoib_mode
+			? guest->vfs[i].ipoib_mode : VFCTL_IPOIB_UNSTATED;
+	}
 	return g->domain ? EXIT_DONE : fail(in, -ENOMEM);
 }
 
@@ -94,15 +100,15 @@ static int take_vfs(struct invocation *in, struct guest_half *g, const struct vf
 
 		vfctl_bdf_format(&vf->bdf, bdf);
 		if (!pf) {
-			warn("VF %s: its PF is not there now, so its driver is not known; it is left out",
+			warn("VF %s: its PF is not there now, so its driver is not known; it is omitted",
 				bdf);
 		} else if (!pf->infiniband && !(vf->has_intent && vf->intent.mask & VFCTL_ATTR_MAC)) {
-			warn("VF %s has no MAC of its own by which the guest could know it; it is left "
-				"out", bdf);
+			warn("VF %s has no MAC of its own by which the guest could know it; it is "
+				"omitted", bdf);
 		} else {
 			g->vfs[g->vf_count++] = (struct vfctl_guest_half_vf){.mac = vf->intent.mac,
 				.infiniband = pf->infiniband, .rdma = pf->rdma[0], .mtu = g->mtu,
-				.pf_driver = pf->driver};
+				.ipoib_mode = g->ipoib_mode, .pf_driver = pf->driver};
 		}
 	}
 	return EXIT_DONE;
@@ -125,13 +131,13 @@ static int read_vfs(struct invocation *in, struct guest_half *g)
 	return take_vfs(in, g, lease);
 }
 
-/* The one that is named, or that its file or its definition asks for. */
+/* The named profile, or the one that the file or the definition requests. */
 static int read_profile(struct invocation *in, struct guest_half *g)
 {
 	const char *name = option_of(in, "profile");
 
 	if (!name && !g->asked.profile[0])
-		/* One that cannot be read asks for nothing. */
+		/* A definition that cannot be read requests nothing. */
 		vfctl_guest_tuning_asked(in->ctx, g->domain, &g->asked);
 	if (!name && g->asked.profile[0])
 		name = g->asked.profile;
@@ -143,7 +149,7 @@ static int read_profile(struct invocation *in, struct guest_half *g)
 	return EXIT_DONE;
 }
 
-/* ---- where it goes ---- */
+/* ---- destination ---- */
 
 static int make_dir(const char *path)
 {
@@ -163,7 +169,7 @@ static int make_dir(const char *path)
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-/* The image's own links lead anywhere: none is followed below @dir. */
+/* Links in the image may lead anywhere: none is followed below @dir. */
 static int write_files(struct invocation *in, const struct guest_half *g, const char *dir)
 {
 	int r = make_dir(dir);
@@ -173,7 +179,10 @@ static int write_files(struct invocation *in, const struct guest_half *g, const 
 	for (size_t i = 0; i < g->tuning->file_count; i++) {
 		const struct vfctl_guest_file *file = &g->tuning->files[i];
 
+		mode_t mask = umask(file->secret ? 0077 : 0022);
+
 		r = vfctl_tree_write(in->ctx, dir, file->path + 1, true, file->text, strlen(file->text));
+		umask(mask);
 		if (r < 0)
 			return fail(in, r);
 	}
@@ -217,7 +226,7 @@ static int carry_out(struct invocation *in, struct guest_half *g)
 	return status;
 }
 
-/* ---- what is told ---- */
+/* ---- output ---- */
 
 #define OF struct vfctl_guest_file
 static const struct member file_table[] = {
@@ -229,7 +238,7 @@ static const struct member file_table[] = {
 static const struct member outcome_table[] = {
 	FIELD(what, "a file, a command, or a VF by its MAC", FILLED),
 	FIELD(done, "it was applied in the guest"),
-	FIELD(words, "what was done, or why it was not"), END};
+	FIELD(message, "what was done, or why it was not"), END};
 #undef OF
 
 #define OF struct vfctl_guest_half
@@ -252,7 +261,7 @@ static void print_text(struct invocation *in, const struct guest_half *g)
 	const char *dir = option_of(in, "output"), *cloud = option_of(in, "cloud-init");
 	bool shown = in->dry_run || (!dir && !cloud && !option_of(in, "apply"));
 
-	/* What is read by another program has nothing else in it; notes are comments there. */
+	/* Output for another program contains nothing else; notes are comments in it. */
 	if (!in->dry_run && cloud && strcmp(cloud, "-") == 0)
 		return;
 	for (size_t i = 0; i < g->tuning->file_count; i++) {
@@ -268,7 +277,7 @@ static void print_text(struct invocation *in, const struct guest_half *g)
 		out_fold(in->out, 2, "%s", g->tuning->notes[i]);
 	for (size_t i = 0; i < g->outcome_count; i++)
 		out_fold(in->out, 2, "%s%s: %s", g->outcomes[i].done ? "" : "not done: ",
-			g->outcomes[i].what, g->outcomes[i].words);
+			g->outcomes[i].what, g->outcomes[i].message);
 }
 
 static int tell_guest(struct invocation *in, const struct guest_half *g)
@@ -284,9 +293,58 @@ static int tell_guest(struct invocation *in, const struct guest_half *g)
 	return all ? EXIT_DONE : EXIT_DRIFT;
 }
 
+/* @all: the same words, for the message. */
+static int option_word(struct invocation *in, const char *name, const char *const words[], const char *all,
+	unsigned *ret)
+{
+	const char *text = option_of(in, name);
+
+	for (unsigned i = 0; text && words[i]; i++)
+		if (strcmp(text, words[i]) == 0) {
+			*ret = i;
+			return EXIT_DONE;
+		}
+	return text ? usage(in, "--%s: '%s' is not allowed; it must be %s", name, text, all) : EXIT_DONE;
+}
+
+static int read_mtu(struct invocation *in, uint32_t *ret)
+{
+	const char *text = option_of(in, "mtu");
+	char *end;
+	unsigned long n = text ? strtoul(text, &end, 10) : 0;
+
+	if (!text)
+		return EXIT_DONE;
+	if (text[0] < '0' || text[0] > '9' || *end || n < VFCTL_MTU_MIN || n > VFCTL_MTU_MAX)
+		return usage(in, "--mtu: '%s' is not an MTU; it must be %d to %d", text, VFCTL_MTU_MIN,
+			VFCTL_MTU_MAX);
+	*ret = (uint32_t)n;
+	return EXIT_DONE;
+}
+
+static int read_network(struct invocation *in, struct guest_half *g)
+{
+	static const char *const networks[] = {"udev", "networkd", "NetworkManager", "netplan", NULL};
+	static const char *const modes[] = {"any", "datagram", "connected", NULL};
+	unsigned network = g->network, mode = g->ipoib_mode;
+	int status = option_word(in, "network", networks,
+		"udev, networkd, NetworkManager or netplan", &network);
+
+	if (!status)
+		status = option_word(in, "ipoib-mode", modes, "datagram or connected", &mode);
+	if (!status)
+		status = read_mtu(in, &g->mtu);
+	g->network = (enum vfctl_guest_network)network;
+	g->ipoib_mode = (enum vfctl_ipoib_mode)mode;
+	return status;
+}
+
 static int tune(struct invocation *in, struct guest_half *g)
 {
 	int r, status = read_name(in, g);
+
+	if (!status)
+		status = read_network(in, g);
 
 	if (!status)
 		status = host_ids_open(in, false, &g->host);
@@ -296,7 +354,8 @@ static int tune(struct invocation *in, struct guest_half *g)
 		status = read_vfs(in, g);
 	if (status)
 		return status;
-	r = vfctl_guest_half_make(in->ctx, g->profile, g->vfs, g->vf_count, &g->tuning);
+	r = vfctl_guest_half_make(in->ctx, g->profile, g->vfs, g->vf_count, g->network,
+		&g->tuning);
 	if (r < 0)
 		return fail(in, r);
 	status = carry_out(in, g);

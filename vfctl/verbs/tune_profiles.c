@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* tune profiles: what each of them wants. */
+/* tune profiles: the settings of each profile. */
 #include "host_ids.h"
 #include "verbs/tune.h"
 
@@ -23,7 +23,7 @@ static const struct member profile_table[] = {
 	FIELD_VIA("busy_poll", profile, busy_poll, "the guest is advised to poll its sockets"), END};
 #undef OF
 
-/* Of a profile that host.yaml replaces, its own alone. */
+/* If host.yaml replaces a built-in profile, only its own is shown. */
 static const struct vfctl_profile *profile_at(const struct vfctl_host_spec *spec, size_t index)
 {
 	const struct vfctl_profile *p = vfctl_profile_at(index);

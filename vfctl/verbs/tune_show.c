@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* tune show, tune set: a PF's interrupt moderation, and what its driver makes of a wish. */
+/* tune show, tune set: a PF's interrupt moderation, and the driver's nearest values. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "verbs/tune.h"
 #include "core/apply.h"
 
-/* ---- what is wanted, in words of the command line ---- */
+/* ---- requests on the command line ---- */
 
 static int read_profile(struct invocation *in, const struct vfctl_host_spec *spec, const char *name,
 	struct vfctl_coalesce *io, bool *io_some)
@@ -22,7 +22,7 @@ static int read_profile(struct invocation *in, const struct vfctl_host_spec *spe
 	return 0;
 }
 
-/* "latency" and "rx-usecs=0": a profile, and settings that go before its own. */
+/* "latency" and "rx-usecs=0": a profile, and settings that override it. */
 static int read_wanted(struct invocation *in, const struct vfctl_host_spec *spec, size_t first,
 	struct vfctl_coalesce *ret, bool *ret_some)
 {
@@ -151,14 +151,14 @@ static const struct member row_table[] = {
 	FIELD_AS("why", row.why, "reason"), END};
 #undef OF
 
-/* ---- what is read beside it ---- */
+/* ---- further settings ---- */
 
 #define LARGE_READS 4096 /* bytes */
 
 struct show_view {
 	const struct vfctl_pf *pf;
 	const char *name;
-	const struct vfctl_pf_moderation *m; /* NULL: @unread says why it cannot be shown */
+	const struct vfctl_pf_moderation *m; /* NULL: @unread has the reason */
 	const struct vfctl_profile *profile;
 	const char *unread;
 	const struct vfctl_pci_express *express; /* NULL: it cannot be read */
@@ -212,8 +212,8 @@ static const struct member show_table[] = {
 	FIELD(unread, "why the moderation cannot be shown", OPTIONAL),
 	OBJECT_AT("pci_express", express, express_table, "settings of PCI Express; null: not "
 		"readable, as without root, or not present"),
-	OBJECT_GET("rdma", show_rdma, pf_rdma_table, "RDMA device; null: there is none, or the "
-		"kernel does not report it", NULLABLE), END};
+	OBJECT_GET("rdma", show_rdma, pf_rdma_table, "RDMA device; null: the PF has none, or the kernel "
+		"does not report it", NULLABLE), END};
 #undef OF
 
 static void print_json(struct invocation *in, struct show_view *view)
@@ -228,7 +228,7 @@ static void print_json(struct invocation *in, struct show_view *view)
 	answer_put(in->out, NULL, show_table, view);
 }
 
-/* The registers are set by tools of their own: their owner is the firmware, or whoever tunes it. */
+/* Other tools set these registers: the firmware or the administrator decides about them. */
 static void print_bus(struct invocation *in, const struct vfctl_pf *pf)
 {
 	struct vfctl_pci_express e;
@@ -261,8 +261,8 @@ static void print_pf(struct invocation *in, const struct vfctl_pf *pf, const str
 			: ", which takes nothing of what is wanted");
 	print_rows(in->out, m);
 	if (m->wanted.mask && !m->fit.known)
-		out_line(in->out, "  vfctl knows no limits of that driver: what it refuses shows when "
-			"it is set");
+		out_line(in->out, "  vfctl does not know the limits of that driver: it may reject "
+			"values when they are set");
 	if (m->fit.warning)
 		out_line(in->out, "  beware: %s", m->fit.warning);
 }
@@ -292,7 +292,7 @@ static int show_one(struct invocation *in, const struct vfctl_inventory *inv, co
 	return r == -ENOMEM ? fail(in, r) : 0;
 }
 
-/* All PFs with a network device, or one. */
+/* All PFs with a network device, or one of them. */
 struct shown_view {
 	struct invocation *in;
 	const struct vfctl_inventory *inv;
@@ -332,7 +332,7 @@ static int show_tuned(struct invocation *in, const struct vfctl_inventory *inv,
 	int status = read_wanted(in, spec, 2, &wanted, &some);
 
 	if (!status && in->arg_count > 1)
-		/* What is no PF is a domain. */
+		/* A name that is not that of a PF is a domain. */
 		if (vfctl_inventory_find_pf(in->ctx, inv, in->args[1], &pf) < 0)
 			return tune_show_domain(in, spec);
 	if (status)
@@ -401,7 +401,8 @@ int tune_run_set(struct invocation *in)
 			"rx-usecs=0");
 	if (status)
 		return status;
-	r = vfctl_tune_plan(in->ctx, in->args[1], &wanted, in->dry_run, &fit, &change);
+	r = vfctl_tune_plan(in->ctx, in->args[1], &wanted, option_of(in, "force"), in->dry_run, &fit,
+		&change);
 	if (r < 0)
 		return fail(in, r);
 	tell_fit(&fit);

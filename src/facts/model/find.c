@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "facts/model/model.h"
 
-/* A number that the topology does not know says as little as none. */
+/* A node that the topology does not have counts as none. */
 int model_node(const struct vfctl_topology *t, int node)
 {
 	return vfctl_topology_node(t, node) ? node : VFCTL_NODE_NONE;

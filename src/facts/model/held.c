@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who holds what: our leases, and domains that we did not place. */
+/* The holders of resources: leases, and domains that vfctl did not place. */
 #include "facts/model/model.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static struct vfctl_occupant *add_occupant(struct vfctl_ctx *ctx, struct vfctl_h
 	return o;
 }
 
-/* Of a node that is not there any more nothing is left to hold. */
+/* If the node no longer exists, nothing is left to hold. */
 static int add_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	struct vfctl_occupant *o, const struct vfctl_promise *promise, uint32_t shared_vcpus)
 {
@@ -60,7 +60,7 @@ static int add_vf(struct vfctl_ctx *ctx, struct vfctl_occupant *o,
 	return 0;
 }
 
-/* A VF that is leased but not there now: all that is known is what the lease says. */
+/* A VF that is leased but absent: only the data of the lease are known. */
 static struct vfctl_free_vf gone_vf(const struct vfctl_host_model *m,
 	const struct vfctl_lease_vf *vf)
 {
@@ -100,7 +100,7 @@ static int add_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	if (!o)
 		return ctx_oom(ctx);
 	o->running = l->running || l->active;
-	/* Without cells it only was given VFs: where it runs is not for us to say. */
+	/* Without cells it was only given VFs: vfctl does not decide where it runs. */
 	o->foreign = !l->cell_count;
 	o->cpus = l->cpus;
 	vfctl_cpuset_and(&o->cpus, &m->topology->online);
@@ -110,12 +110,12 @@ static int add_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		const struct vfctl_lease_cell *c = &l->cells[i];
 		struct vfctl_promise p = {.node = c->memory_node, .page_bytes = c->page_bytes,
 			.bytes = c->memory_bytes, .taken = l->running};
-		bool apart = c->memory_node != c->node;
+		bool anti_affinity = c->memory_node != c->node;
 
-		r = add_memory(ctx, m, o, &p, apart ? 0 : c->shared_vcpus);
+		r = add_memory(ctx, m, o, &p, anti_affinity ? 0 : c->shared_vcpus);
 		p.node = c->node;
 		p.bytes = 0;
-		if (r == 0 && apart)
+		if (r == 0 && anti_affinity)
 			r = add_memory(ctx, m, o, &p, c->shared_vcpus);
 	}
 	return r < 0 ? r : add_lease_vfs(ctx, s, l, m, o);
@@ -123,7 +123,7 @@ static int add_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 
 /* ---- domains ---- */
 
-/* A set of all CPUs is no pin. */
+/* A set with all CPUs is not a pin. */
 static void add_pins(const struct vfctl_host_model *m, const struct vfctl_parsed_domain *parsed,
 	struct vfctl_occupant *o)
 {
@@ -136,17 +136,17 @@ static void add_pins(const struct vfctl_host_model *m, const struct vfctl_parsed
 		vfctl_cpuset_or(&o->cpus, &pins);
 }
 
-/* libvirt accepts any size; no pool has pages of a size that is not one of the processor's. */
+/* libvirt accepts any size; no pool has pages of a size that the processor does not support. */
 static uint64_t pages_of(const struct vfctl_parsed_domain *parsed)
 {
 	uint64_t size = parsed->page_bytes;
 
-	/* <page size='4' unit='KiB'/> asks for base pages. */
+	/* <page size='4' unit='KiB'/> means base pages. */
 	return size >= 64 * 1024 && size <= MODEL_BYTES_MAX && !(size & (size - 1))
 		? size : VFCTL_PAGES_BASE;
 }
 
-/* It can never start: it holds none. */
+/* It can never start, so it holds no memory. */
 static bool too_large(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *parsed,
 	const struct vfctl_occupant *o)
 {
@@ -158,8 +158,8 @@ static bool too_large(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *p
 }
 
 /*
- * Memory that is bound to nodes. Of several nodes nobody says which holds how much: equal
- * shares are the likeliest (a cell on each), rounded up to whole pages.
+ * Memory that is bound to nodes. If it is bound to several nodes, the XML does not tell how much
+ * each node holds: equal shares are the likeliest (a cell on each), rounded up to whole pages.
  */
 static int add_domain_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	const struct vfctl_parsed_domain *parsed, bool active, struct vfctl_occupant *o)
@@ -196,7 +196,9 @@ static int add_devices(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		if (!array_grow(taken->v, taken->count))
 			return ctx_oom(ctx);
 		taken->v[taken->count++] = *bdf;
-		/* A domain of others may have what is leased to another: both are shown. */
+		/*
+		 * A foreign domain may have a VF that is leased to another domain: both are shown.
+		 */
 		if (vf && (o->foreign || !vfctl_leases_find_vf(s->leases, bdf))) {
 			struct vfctl_free_vf out = model_vf(m, model_pf(m, &pf->bdf), vf);
 
@@ -215,8 +217,8 @@ static struct vfctl_occupant *find_occupant(struct vfctl_host_model *m, const ch
 }
 
 /*
- * A domain that we did not place: its pins, its memory and its devices are not ours to
- * give. Of one that we placed the lease says all, but for devices that others gave it.
+ * A domain that vfctl did not place: its pins, memory and devices are not available. For a domain
+ * that vfctl placed, the lease is complete, except for devices that other tools added.
  */
 static int add_parsed(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct vfctl_domain_info *info, const struct vfctl_parsed_domain *parsed,
@@ -261,7 +263,7 @@ static int add_domain(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	return r;
 }
 
-/* libvirt lists them in no order; the same host must make the same model. */
+/* libvirt lists them in no particular order; the same host must give the same model. */
 static int by_name(const void *a, const void *b)
 {
 	const struct vfctl_domain_info *x = a, *y = b;

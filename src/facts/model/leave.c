@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The host as it would be without one of its guests. */
+/* The host without one of its guests. */
 #include "facts/model/model.h"
 
-/* Huge pages that a running guest has are none of the kernel's free ones. */
+/* The kernel's free pages do not include those of a running guest. */
 static void give_pages_back(struct vfctl_topology *t, const struct vfctl_promise *promise)
 {
 	for (size_t n = 0; n < t->node_count; n++) {

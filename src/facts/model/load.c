@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A model from a file: our JSON, or a topology alone in hwloc's forms. */
+/* Read a model from a file: vfctl's JSON, or only a topology in hwloc's formats. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -14,10 +14,10 @@ static int read_file(struct vfctl_ctx *ctx, const char *path, char **ret_text, s
 	int r = vfctl_file_read(ctx, path, VFCTL_MODEL_FILE_MAX, ret_text, ret_len);
 
 	if (r == -EFBIG)
-		return ctx_mistake(ctx, -E2BIG,
-			"%s: it is larger than %d MiB, so no model of a host", path,
+		return ctx_usage_error(ctx, -E2BIG,
+			"%s: it is larger than %d MiB; is it the right file?", path,
 			VFCTL_MODEL_FILE_MAX >> 20);
-	return r < 0 ? ctx_blame(ctx, ctx_prefix(ctx, r, "read the model")) : 0;
+	return r < 0 ? ctx_mark_usage_error(ctx, ctx_prefix(ctx, r, "read the model")) : 0;
 }
 
 static int load_topology(struct vfctl_ctx *ctx, enum vfctl_topology_kind kind,

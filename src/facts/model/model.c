@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The host as the planner sees it: topology, PFs, free VFs; the rest is in model_*.c. */
+/*
+ * The host as the planner needs it: topology, PFs and free VFs; the other files here add the rest.
+ */
 #include "facts/model/model.h"
 
 #include <stdio.h>
@@ -7,13 +9,14 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "capture/copy.h"
+#include "core/pci.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
 
 /* ---- topology ---- */
 
-/* hwloc knows how many huge pages there are, not how many are free. */
+/* hwloc reports the number of huge pages, but not how many are free. */
 static void read_pages(struct vfctl_ctx *ctx, struct vfctl_topology *t, unsigned node)
 {
 	static const char dir[] = "/sys/devices/system/node/node%u/hugepages";
@@ -42,7 +45,7 @@ static void read_pages(struct vfctl_ctx *ctx, struct vfctl_topology *t, unsigned
 	}
 }
 
-/* hwloc would follow links and open whatever is there: it gets a copy. */
+/* hwloc would follow links and open any file: it gets a copy. */
 static int load_captured(struct vfctl_ctx *ctx, struct vfctl_topology **ret)
 {
 	_cleanup_(host_copy_remove) struct host_copy copy = {0};
@@ -53,10 +56,10 @@ static int load_captured(struct vfctl_ctx *ctx, struct vfctl_topology **ret)
 		return r;
 	source.text = copy.dir;
 	r = vfctl_topology_load(ctx, &source, ret);
-	/* The words must not send anybody to a directory that is gone. */
+	/* The message must not name a directory that no longer exists. */
 	if (r < 0 && strstr(vfctl_ctx_error(ctx), copy.dir))
-		return ctx_fail(ctx, r, "topology: hwloc cannot make sense of the CPUs and nodes of "
-			"the captured host %s; capture it again", host_of(ctx)->root);
+		return ctx_fail(ctx, r, "topology: hwloc cannot read the CPUs and nodes of the captured "
+			"host %s; capture it again", host_of(ctx)->root);
 	return r;
 }
 
@@ -84,7 +87,7 @@ static int fabric_of(const struct vfctl_pf *pf)
 	return pf->infiniband ? VFCTL_FABRIC_INFINIBAND : VFCTL_FABRIC_ETHERNET;
 }
 
-/* The one a person would use, then the others. */
+/* The usual name first, then the others. */
 static char **names_of(const struct vfctl_pf *pf)
 {
 	const char *usual = pf->netdev[0] ? pf->netdev : pf->rdma;
@@ -117,23 +120,46 @@ static int add_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 	p->eswitch = pf->eswitch;
 	p->lag = pf->lag;
 	p->bond = pf->bond[0] ? strdup(pf->bond) : NULL;
-	return p->names && (p->bond || !pf->bond[0]) ? 0 : ctx_oom(ctx);
+	p->driver = pf->driver[0] ? strdup(pf->driver) : NULL;
+	p->speed_mbps = pf->speed_mbps;
+	return p->names && (p->bond || !pf->bond[0]) && (p->driver || !pf->driver[0]) ? 0 : ctx_oom(ctx);
+}
+
+/* libpci reads its whole list of names each time, so once for each kind of card. */
+static int read_cards(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, struct vfctl_host_model *m)
+{
+	for (size_t i = 0; i < m->pf_count; i++) {
+		struct vfctl_pci_info info = {0};
+		const char *name = NULL;
+
+		for (size_t k = 0; k < i && !name; k++)
+			if (inv->pfs[k].vendor == inv->pfs[i].vendor &&
+				inv->pfs[k].device == inv->pfs[i].device)
+				name = m->pfs[k].card;
+		if (!name && vfctl_pci_info_read(ctx, &m->pfs[i].bdf, &info) == 0 && info.name[0])
+			name = info.name;
+		m->pfs[i].card = name ? strdup(name) : NULL;
+		if (name && !m->pfs[i].card)
+			return ctx_oom(ctx);
+		ctx_clear(ctx);
+	}
+	return 0;
 }
 
 /* ---- free VFs ---- */
 
-/* Once for each PF: what nobody has, and no guest gets. */
+/* Warns once for each PF about VFs that are not in use but that no guest may get. */
 static bool warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	unsigned allowed)
 {
-	_free_ char *words = NULL;
+	_free_ char *message = NULL;
 	char name[VFCTL_BDF_TEXT];
 
 	if (pf->unread || vf_is_busy(vf) || vf->iommu_group < 0 ||
-		!(vfctl_vf_exposure(ctx, pf, vf, &words) & ~allowed))
+		!(vfctl_vf_exposure(ctx, pf, vf, &message) & ~allowed))
 		return false;
 	log_warn(ctx, "VF %s/%u (and others like it) is given to no guest: it %s",
-		vfctl_pf_name(pf, name), vf->index, words ? words : "is not kept apart");
+		vfctl_pf_name(pf, name), vf->index, message ? message : "is not isolated");
 	return true;
 }
 
@@ -151,7 +177,7 @@ static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		if (!vfctl_vf_can_be_given(ctx, pf, vf, allowed)) {
 			if (!warned)
 				warned = warn_exposed(ctx, pf, vf, allowed);
-			/* Those that could still be made would be like it. */
+			/* VFs that could still be created would be like it. */
 			if (warned)
 				own->max_vfs = own->num_vfs;
 			continue;
@@ -178,6 +204,10 @@ int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapsho
 		r = model_read_typical(ctx, options->spec, m);
 	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
 		r = add_pf(ctx, &inv->pfs[i], m);
+	if (r == 0 && options->with_cards)
+		r = read_cards(ctx, inv, m);
+	if (r == 0 && options->with_gpus)
+		r = model_read_gpus(ctx, m);
 	if (r == 0)
 		r = model_read_occupants(ctx, snapshot, options->hypervisor, m, &taken);
 	for (size_t i = 0; i < inv->pf_count && r == 0; i++)

@@ -6,15 +6,24 @@
 #include "base/util.h"
 #include "core/workflow.h"
 
-/* What the host keeps for itself, and what guests share. */
+/* The resources reserved for the host, and those that guests share. */
 int model_read_reserved(struct vfctl_ctx *ctx, const struct vfctl_place_options *options,
 	struct vfctl_host_model *m);
 
-/* Guests that are expected next: as host.yaml says, else as they came on this host before. */
+/*
+ * Guests that are expected next, as host.yaml states them, or else as they came on this host
+ * before.
+ */
 int model_read_typical(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	struct vfctl_host_model *m);
 
-/* PCI functions, wherever they are named. */
+/*
+ * GPUs: PCI functions of class 0x03 (of NVIDIA, AMD and Intel) and 0x12, without VFs, and their
+ * distance from each PF of the model. 0 or -ENOMEM; a function that cannot be read is left out.
+ */
+int model_read_gpus(struct vfctl_ctx *ctx, struct vfctl_host_model *m);
+
+/* A list of PCI functions. */
 struct bdf_list {
 	struct vfctl_bdf *v;
 	size_t count;
@@ -27,12 +36,12 @@ struct bdf_list {
 int model_read_occupants(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	struct vfctl_hypervisor *hv, struct vfctl_host_model *m, struct bdf_list *ret_taken);
 
-/* As if that guest were not there. Its VFs are then not free: model_add_free_vf() makes them so. */
+/* Remove that guest from the model. Its VFs are not free yet: model_add_free_vf() adds them. */
 void model_leave_out(struct vfctl_host_model *m, const char *uuid);
 int model_add_free_vf(struct vfctl_ctx *ctx, struct vfctl_host_model *m,
 	const struct vfctl_pf *pf, const struct vfctl_vf *vf);
 
-/* A VF of the snapshot as the model has it; @pf is one of the model's. */
+/* A VF of the snapshot in the model's form; @pf belongs to the model. */
 struct vfctl_free_vf model_vf(const struct vfctl_host_model *m,
 	const struct vfctl_model_pf *pf, const struct vfctl_vf *vf);
 int model_node(const struct vfctl_topology *t, int node);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The host's own CPUs: stated by host.yaml, by the kernel's command line, by the caller. */
+/*
+ * The host's own CPUs: those stated in host.yaml, on the kernel's command line, or by the caller.
+ */
 #include <errno.h>
 
 #include "facts/model/model.h"
@@ -15,13 +17,16 @@ static int check_online(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	if (vfctl_cpuset_empty(&gone))
 		return 0;
 	vfctl_cpuset_format(&gone, text, sizeof(text));
-	return ctx_mistake(ctx, -EINVAL,
+	return ctx_usage_error(ctx, -EINVAL,
 		"%s: this host has no CPU %s online; name others, or bring "
 		"%s online",
 		what, text, vfctl_cpuset_count(&gone) == 1 ? "it" : "them");
 }
 
-/* What isolcpus leaves to the kernel, without what guests share. Empty: none isolated. */
+/*
+ * The CPUs that isolcpus leaves to the kernel, without those that guests share. Empty: none are
+ * isolated.
+ */
 static struct vfctl_cpuset housekeeping(struct vfctl_ctx *ctx,
 	const struct vfctl_host_model *m)
 {
@@ -48,7 +53,7 @@ static int add_given(struct vfctl_ctx *ctx, const struct vfctl_cpuset *given,
 	vfctl_cpuset_and(&both, &m->shared_cpus);
 	vfctl_cpuset_format(&both, text, sizeof(text));
 	if (text[0])
-		return ctx_mistake(ctx, -EINVAL,
+		return ctx_usage_error(ctx, -EINVAL,
 			"--reserve: CPU %s is in shared-cpus of host.yaml; a "
 			"CPU is the host's own, or guests share it",
 			text);

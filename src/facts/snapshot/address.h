@@ -6,9 +6,9 @@
 #include "core/domain.h"
 
 /*
- * How wide addresses are on this host: the CPUs' by /proc/cpuinfo, the narrowest IOMMU's by the
- * capability registers of VT-d (AMD's kernel interface does not tell). What cannot be read is 0;
- * bar_bytes is left as it is.
+ * The width of addresses on this host: of the CPUs from /proc/cpuinfo, of the narrowest IOMMU from
+ * the capability registers of VT-d (AMD's driver does not report them). What cannot be read is 0;
+ * bar_bytes is not changed.
  */
 void address_widths_read(struct vfctl_ctx *ctx, struct vfctl_address_space *io);
 

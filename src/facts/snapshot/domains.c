@@ -22,7 +22,7 @@ void known_domains_free(struct known_domains *domains)
 	free(domains);
 }
 
-/* The value of pid='...' in the opening tag of a status file; 0 when there is none. */
+/* The value of pid='...' in the opening tag of a status file; 0 if there is none. */
 static int status_pid(const char *text)
 {
 	const char *tag = strstr(text, "<domstatus"), *pid, *end;
@@ -37,7 +37,7 @@ static int status_pid(const char *text)
 	return parse_int(number, 1, INT32_MAX, &value) == 0 ? value : 0;
 }
 
-/* libvirtd died and so did the guest: the file stays until it starts again. */
+/* If both libvirtd and the guest died, the file exists until libvirtd starts again. */
 static int living_pid(struct vfctl_ctx *ctx, const char *text)
 {
 	int pid = status_pid(text);
@@ -53,7 +53,7 @@ int known_domain_pid(struct vfctl_ctx *ctx, const char *dir, const char *name)
 									  : living_pid(ctx, text);
 }
 
-/* A status file holds the domain within; a definition begins with a remark. */
+/* A status file contains the domain; a definition begins with a comment. */
 static const char *find_domain(const char *text, size_t *ret_len)
 {
 	static const char close[] = "</domain>";
@@ -106,7 +106,7 @@ static void note_unread(struct known_domains *all, const char *what)
 		all->unread = strdup(what);
 }
 
-/* Of @xml what can be read. @name: of the domain, when its XML does not say so. */
+/* Add what can be read of @xml. @name: of the domain, if its XML does not state it. */
 static int add_xml(struct vfctl_ctx *ctx, struct known_domains *all, const char *name,
 	const char *xml, size_t len, int pid)
 {
@@ -123,7 +123,7 @@ static int add_xml(struct vfctl_ctx *ctx, struct known_domains *all, const char 
 	return r;
 }
 
-/* Of a guest that runs it must be known which: libvirt alone writes these files. */
+/* A running guest must be identified: only libvirt writes these files. */
 static void need_uuid(struct known_domains *all, const char *path)
 {
 	const struct known_domain *d = &all->v[all->count - 1];
@@ -135,7 +135,7 @@ static void need_uuid(struct known_domains *all, const char *path)
 	note_unread(all, why ? why : path);
 }
 
-/* A file that breaks off is read as far as it goes. */
+/* A truncated file is read as far as possible. */
 static int read_domain(struct vfctl_ctx *ctx, struct known_domains *all, const char *path,
 	const char *text, int pid)
 {
@@ -168,7 +168,7 @@ static int read_file(struct vfctl_ctx *ctx, struct known_domains *all, const cha
 
 	if (r == -ENOMEM)
 		return r;
-	/* Most domains have no host device: they are not read closer. */
+	/* Most domains have no host devices: they are not parsed. */
 	if (r < 0 || !text || !vfctl_domain_may_have_devices(text, strlen(text)))
 		return 0;
 	if (running) {
@@ -200,7 +200,7 @@ static int read_dir(struct vfctl_ctx *ctx, struct known_domains *all, const char
 int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 {
 	_cleanup_(known_domains_freep) struct known_domains *all = calloc(1, sizeof(*all));
-	_free_ char *before = host_take_doubt(ctx), *doubt = NULL;
+	_free_ char *before = host_take_unread(ctx), *doubt = NULL;
 	int r;
 
 	if (!all)
@@ -208,16 +208,16 @@ int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 	r = read_dir(ctx, all, LIBVIRT_RUNNING, true);
 	if (r == 0)
 		r = read_dir(ctx, all, LIBVIRT_DEFINITIONS, false);
-	doubt = host_take_doubt(ctx);
+	doubt = host_take_unread(ctx);
 	if (doubt)
 		note_unread(all, doubt);
-	ctx->doubt = steal(before);
+	ctx->unread = steal(before);
 	if (r == 0)
 		*ret = steal(all);
 	return r;
 }
 
-/* 1 it is this one; 0 it is another, or cannot be read. */
+/* 1: it is this one; 0: it is another, or cannot be read. */
 static int is_running_domain(struct vfctl_ctx *ctx, const char *file, const char *domain,
 	struct vfctl_domain_intent *io, int *ret_pid)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A guest with VFs has its memory locked. libvirt sets the limit of QEMU for that, which its
- * daemon can do up to its own hard limit, or with CAP_SYS_RESOURCE; in a container or a
- * hardened unit it has neither, and the operator learns of it at the start.
+ * The memory of a guest with VFs is locked. libvirt raises QEMU's limit for that, up to the
+ * daemon's own hard limit, or further with CAP_SYS_RESOURCE. In a container or a hardened unit it
+ * may be unable to, and then the start of the guest fails.
  */
 #include "facts/snapshot/memlock.h"
 
@@ -12,7 +12,7 @@
 
 #define CAP_SYS_RESOURCE_BIT 24 /* linux/capability.h */
 
-/* The line's text behind @key, or NULL. */
+/* The text of a line after @key, or NULL. */
 static char *line_of(char *text, const char *key)
 {
 	for (char *save = NULL, *line = strtok_r(text, "\n", &save); line;
@@ -55,7 +55,7 @@ static bool may_raise(struct vfctl_ctx *ctx, uint32_t pid)
 	return caps >> CAP_SYS_RESOURCE_BIT & 1;
 }
 
-/* libvirtd, or the qemu driver's own daemon. */
+/* libvirtd, or the daemon of the qemu driver. */
 static uint32_t find_daemon(struct vfctl_ctx *ctx)
 {
 	static const char *const files[] = {"/run/virtqemud.pid", "/run/libvirtd.pid",
@@ -65,7 +65,7 @@ static uint32_t find_daemon(struct vfctl_ctx *ctx)
 		_free_ char *text = NULL;
 		uint32_t pid;
 
-		/* A pid file outlives its daemon: the process must be there. */
+		/* A pid file may outlive its daemon: check that the process exists. */
 		if (host_try_read(ctx, &text, "%s", files[i]) == 0 &&
 			parse_u32(text, 1, INT32_MAX, &pid) == 0 &&
 			host_exists(ctx, "/proc/%u/limits", pid))
@@ -115,8 +115,8 @@ void memlock_warn(
 
 	if (judge(ctx, name, xml, libvirt_version, &warning) < 0)
 		ctx_clear(ctx);
-	/* What could not be read here is no doubt of anything that is decided. */
-	free(host_take_doubt(ctx));
+	/* What could not be read here does not affect any decision. */
+	free(host_take_unread(ctx));
 	if (warning)
 		log_warn(ctx, "%s", warning);
 }

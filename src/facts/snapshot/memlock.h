@@ -8,15 +8,18 @@
 #include "base/ctx.h"
 
 /*
- * Say in a warning when the libvirt daemon of this host may not lock what the domain needs.
- * Silent when there is no daemon, or when it may raise its own limit.
+ * Warn if the libvirt daemon of this host may not lock as much memory as the domain needs. There is
+ * no warning if no daemon runs, or if the daemon may raise its own limit.
  */
 void memlock_warn(
 	struct vfctl_ctx *ctx, const char *name, const char *xml, uint64_t libvirt_version);
 
-/* The bytes that this host's libvirt daemon lets a guest lock at most; false: as many as it needs. */
+/*
+ * The largest amount, in bytes, that this host's libvirt daemon can let a guest lock; false: no
+ * limit.
+ */
 bool memlock_limit(struct vfctl_ctx *ctx, uint64_t *ret);
-/* May what that process starts lock all memory, whatever rights it has? */
+/* Whether processes that it starts may lock all memory, whatever privileges it has. */
 bool memlock_is_unlimited(struct vfctl_ctx *ctx, uint32_t pid);
 
 #endif

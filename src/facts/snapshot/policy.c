@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a guest's VF is to have, beside what it has. */
+/* Compare a guest's requested values of a VF with the present ones. */
 #include "facts/snapshot/policy.h"
 
 #include "base/vfattr.h"
@@ -11,12 +11,12 @@ struct vfctl_vf_attrs policy_complete(const struct vfctl_vf_attrs *want,
 	struct vfctl_vf_attrs change = *want, safe = attrs_safe(policy & now->attrs.mask & ~want->mask);
 
 	attrs_copy(&change, &safe, UINT32_MAX);
-	/* Priority and protocol are a tag's. */
+	/* Priority and protocol belong to a VLAN tag. */
 	if (!change.vlan)
 		change.mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
 	/* A default that the driver does not report need not be written. */
 	change.mask &= ~(vfctl_vf_attrs_default(&change) & policy & ~now->attrs.mask);
-	/* mlx4 has no node GUID; P_Keys are mapped on the host by mlx4 alone. */
+	/* mlx4 has no node GUID, and only mlx4 maps P_Keys on the host. */
 	if (now->attrs.mask & VFCTL_ATTR_PORT_GUID && !(now->attrs.mask & VFCTL_ATTR_NODE_GUID))
 		change.mask &= ~(uint32_t)VFCTL_ATTR_NODE_GUID;
 	if (!(now->attrs.mask & VFCTL_ATTR_PKEY))

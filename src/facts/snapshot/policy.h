@@ -5,8 +5,8 @@
 #include "core/snapshot.h"
 
 /*
- * A guest that states no VLAN or rate gets none, and no trust: what an earlier user left
- * would be taken over otherwise. Safe defaults a driver knows nothing of are not insisted on.
+ * A guest that states no VLAN or rate gets none, and no trust: otherwise it would inherit what an
+ * earlier user left. Safe defaults that a driver does not support are not required.
  */
 struct vfctl_vf_attrs policy_complete(const struct vfctl_vf_attrs *want, const struct vfctl_vf *now);
 

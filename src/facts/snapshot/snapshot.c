@@ -14,9 +14,9 @@
 #include "pci/device.h"
 #include "sriov/holder.h"
 
-#define START_S 120 /* the longest that libvirt takes to start a guest */
+#define START_S 120 /* longest time that libvirt takes to start a guest */
 
-/* For who reads the snapshot: then it is still to be written to. */
+/* A VF that the caller reads may have to be changed before it is returned. */
 static struct vfctl_vf *vf_to_mark(struct vfctl_snapshot *s, const struct vfctl_bdf *bdf)
 {
 	return (struct vfctl_vf *)vfctl_inventory_vf_at(s->inventory, bdf, NULL);
@@ -51,13 +51,13 @@ void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT])
 		str_copy(ret, VFCTL_UUID_TEXT, text);
 }
 
-/* Its run ended with an earlier boot (@boot: this one), without a release. */
+/* Its run belongs to an earlier boot and was never released (@boot: the present boot). */
 static bool is_of_earlier_boot(const struct vfctl_lease *lease, const char *boot)
 {
 	return lease->boot_id[0] && boot[0] && !str_eq(lease->boot_id, boot);
 }
 
-/* What its VFs had before is forgotten as well: they were others. */
+/* The previous values of its VFs are deleted too, because these were other VFs. */
 static void end_old_run(struct vfctl_lease *lease)
 {
 	lease->running = false;
@@ -88,7 +88,7 @@ static void hold(struct vfctl_vf *vf, const char *name, const char *uuid, int pi
 		h->pid = pid;
 }
 
-/* A running domain has it in its devices, or its process has it open. */
+/* A running domain has it among its devices, or its process has it open. */
 static void merge_running(const struct known_domains *domains, struct vfctl_vf *vf)
 {
 	for (size_t i = 0; i < domains->count; i++) {
@@ -97,7 +97,7 @@ static void merge_running(const struct known_domains *domains, struct vfctl_vf *
 		if (d->pid && (known_domain_has(d, &vf->bdf) || d->pid == vf->holder.pid))
 			hold(vf, d->name, d->uuid, d->pid);
 	}
-	/* No file of libvirt's says it, but our hook prepared it for a run that goes on. */
+	/* No file of libvirt names it, but the hook prepared it for a run that is in progress. */
 	if (vf->holder.kind == VFCTL_HOLDER_VFIO && vf->lease.running)
 		hold(vf, vf->lease.name, vf->lease.uuid, 0);
 }
@@ -116,7 +116,7 @@ static void merge_defined(const struct known_domains *domains, struct vfctl_vf *
 	}
 }
 
-/* It runs, the hook did not prepare that, and a VF has something else than was leased. */
+/* It runs without the hook, and a VF differs from its lease. */
 static bool is_unguarded(const struct vfctl_snapshot *s, const struct vfctl_lease *lease)
 {
 	struct vfctl_vf_attrs want;
@@ -140,8 +140,8 @@ static void warn_unguarded(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s
 }
 
 /*
- * Off, and its run was never ended: libvirt died, or the hook. Between the hook's "prepare" and
- * libvirt's own file a start looks the same.
+ * It is off, and its run was never ended: libvirt or the hook died. Between the hook's "prepare"
+ * and libvirt's own file, a start looks the same.
  */
 static bool is_abandoned(const struct vfctl_lease *lease)
 {
@@ -233,78 +233,78 @@ void vfctl_snapshot_free(struct vfctl_snapshot *snapshot)
 	free(snapshot);
 }
 
-/* ---- kept apart ---- */
+/* ---- isolation of VFs ---- */
 
 const char *vfctl_exposure_name(enum vfctl_exposure bit)
 {
 	return bit == VFCTL_EXPOSED_GROUP ? "group" : bit == VFCTL_EXPOSED_ACS ? "acs" : "reset";
 }
 
-static unsigned look_at_group(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, struct buf *words)
+static unsigned look_at_group(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, struct buf *message)
 {
 	_free_ char *sharers = NULL;
 
 	if (vf->iommu_group < 0)
 		return 0;
 	if (pci_iommu_sharers(ctx, &vf->bdf, vf->iommu_group, &sharers) < 0) {
-		buf_puts(words, vfctl_ctx_error(ctx));
+		buf_puts(message, vfctl_ctx_error(ctx));
 		ctx_clear(ctx);
 		return VFCTL_EXPOSED_GROUP;
 	}
 	if (!*sharers)
 		return 0;
-	buf_printf(words, "shares its IOMMU group with %s, which a guest could reach; use a slot "
+	buf_printf(message, "shares its IOMMU group with %s, which a guest could reach; use a slot "
 		"with ACS", sharers);
 	return VFCTL_EXPOSED_GROUP;
 }
 
-static unsigned look_at_acs(const struct vfctl_pf *pf, const struct vfctl_vf *vf, struct buf *words)
+static unsigned look_at_acs(const struct vfctl_pf *pf, const struct vfctl_vf *vf, struct buf *message)
 {
 	const char *port = vfctl_bdf_format(&pf->acs_port, (char[VFCTL_BDF_TEXT]){0});
 
 	if (vf->iommu_group < 0 || (pf->acs != VFCTL_ACS_OFF && pf->acs != VFCTL_ACS_OVERRIDDEN))
 		return 0;
 	if (pf->acs == VFCTL_ACS_OFF)
-		buf_printf(words, "is not kept from other devices: ACS of the port %s above it was "
+		buf_printf(message, "is not kept from other devices: ACS of the port %s above it was "
 			"switched off after the kernel made its IOMMU groups; switch it on again "
 			"(reboot, without what runs setpci)", port);
 	else
-		buf_puts(words, "is alone in its IOMMU group because the kernel was told so "
+		buf_puts(message, "is alone in its IOMMU group because the kernel was told so "
 			"(pcie_acs_override on its command line), not because it is kept from other "
 			"devices; boot without that, and use a slot with ACS");
-	buf_puts(words, ", or accept it: vfs-without-acs: allow in host.yaml");
+	buf_puts(message, ", or accept it: vfs-without-acs: allow in host.yaml");
 	return VFCTL_EXPOSED_ACS;
 }
 
 static unsigned look_at_reset(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, struct buf *words)
+	const struct vfctl_vf *vf, struct buf *message)
 {
 	if (pci_can_reset(ctx, &vf->bdf, &pf->bdf) != 0)
 		return 0;
-	buf_printf(words, "%scannot be reset by itself, so that a guest would find what the one "
-		"before left in it; if that is no harm: vfs-without-reset: allow in host.yaml",
-		words->len ? "; and it " : "");
+	buf_printf(message, "%scannot be reset on its own, so a guest could find data of the guest "
+		"before it; if you accept that: vfs-without-reset: allow in host.yaml",
+		message->len ? "; and it " : "");
 	return VFCTL_EXPOSED_RESET;
 }
 
 unsigned vfctl_vf_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct vfctl_vf *vf, char **ret_words)
+	const struct vfctl_vf *vf, char **ret_text)
 {
-	_buf_ struct buf words = {0};
-	unsigned exposure = look_at_group(ctx, vf, &words);
+	_buf_ struct buf message = {0};
+	unsigned exposure = look_at_group(ctx, vf, &message);
 
 	if (!exposure)
-		exposure = look_at_acs(pf, vf, &words);
-	exposure |= look_at_reset(ctx, pf, vf, &words);
-	if (ret_words)
-		*ret_words = exposure ? buf_steal(&words) : strdup("");
+		exposure = look_at_acs(pf, vf, &message);
+	exposure |= look_at_reset(ctx, pf, vf, &message);
+	if (ret_text)
+		*ret_text = exposure ? buf_steal(&message) : strdup("");
 	return exposure;
 }
 
 bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, unsigned allowed)
 {
-	/* Who holds a VF of a PF that could not be read is not known for certain. */
+	/* The user of a VF is not certain if its PF could not be read. */
 	if (pf->unread || vf_is_busy(vf) || vf->iommu_group < 0)
 		return false;
 	return !(vfctl_vf_exposure(ctx, pf, vf, NULL) & ~allowed);
@@ -333,7 +333,7 @@ int snapshot_need_all(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapsh
 	return snapshot_need_leases(ctx, snapshot);
 }
 
-/* Are all of @names, separated by commas, among @allowed? */
+/* Whether all of @names, separated by commas, are among @allowed. */
 static bool all_named(const char *allowed, const char *names)
 {
 	_free_ char *list = strdup(names);

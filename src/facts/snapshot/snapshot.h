@@ -6,17 +6,20 @@
 #include "core/lease.h"
 #include "core/snapshot.h"
 
-/* Which boot of the host this is; "" when that cannot be read. */
+/* The boot id of the host; "" if it cannot be read. */
 void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT]);
 /*
- * The operator named these domains (by commas; NULL none): that a VF stands in the definition
- * of one of them does not keep it.
+ * The administrator named these domains (separated by commas; NULL: none): a VF in the definition
+ * of one of them may be removed.
  */
 void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains);
 
-/* For a change: who has what must be known, or a VF in someone's hands could be taken. */
+/* For a change: the users of VFs must be known, so that no VF in use is taken. */
 int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot);
-/* The same, and all PFs and VFs were read: what is better where depends on each of them. */
+/*
+ * In addition all PFs and VFs must have been read, because the best placement depends on all of
+ * them.
+ */
 int snapshot_need_all(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * adopt: VFs that a domain has without a lease, whoever wrote it, are leased to it with what they
- * have. Its devices stay as they are; our metadata is all that its definition gets. And the way back.
+ * adopt: lease to a domain the VFs that it has without a lease, with their present values,
+ * regardless of which tool defined it. Its devices are not changed; only vfctl's metadata is added
+ * to its definition. The undo is here too.
  */
 #include <errno.h>
 
@@ -25,10 +26,10 @@
 struct adopt_op {
 	struct attach a;
 	struct vfctl_ids *ids;
-	struct domain_has defined; /* by its definition */
-	struct vfctl_domain_vf vfs[VFCTL_GUEST_VFS_MAX]; /* those that it gets a lease of */
+	struct domain_has defined; /* according to its definition */
+	struct vfctl_domain_vf vfs[VFCTL_GUEST_VFS_MAX]; /* VFs that are to be leased to it */
 	size_t count;
-	size_t has; /* VFs that are leased to it already */
+	size_t has; /* number of VFs that are already leased to it */
 };
 
 static void adopt_op_freep(struct adopt_op **op)
@@ -48,7 +49,7 @@ static int check_network(struct vfctl_ctx *ctx, const struct adopt_op *o, const 
 	int r = strchr(name, '/') ? -EINVAL : host_try_read(ctx, &text, NETWORK, name);
 
 	if (r < 0)
-		return 0; /* another libvirt's */
+		return 0; /* of another libvirt */
 	r = network_is_pool(ctx, text);
 	if (r == -EINVAL) {
 		ctx_clear(ctx);
@@ -56,9 +57,9 @@ static int check_network(struct vfctl_ctx *ctx, const struct adopt_op *o, const 
 	}
 	if (r != 1)
 		return r;
-	return ctx_fail(ctx, -EINVAL, "domain %s takes a VF of libvirt's network %s, which picks one "
-		"at each start, so that none can be leased to it; replace that <interface> by one of "
-		"type='hostdev', or take it out and run: vfctl attach %s --pf PF", attach_name(&o->a),
+	return ctx_fail(ctx, -EINVAL, "domain %s takes a VF of libvirt's network %s, which chooses a VF "
+		"at each start, so no VF can be leased to the domain; replace that <interface> with one "
+		"of type='hostdev', or remove it and run: vfctl attach %s --pf PF", attach_name(&o->a),
 		name, attach_name(&o->a));
 }
 
@@ -72,13 +73,16 @@ static int check_networks(struct vfctl_ctx *ctx, const struct adopt_op *o)
 	return r;
 }
 
-/* Another domain's, by its lease, its definition or its running QEMU; or the host's own. */
+/*
+ * The VF belongs to another domain by its lease, its definition or its running QEMU, or to the host
+ * itself.
+ */
 static int check_free(struct vfctl_ctx *ctx, const struct adopt_op *o, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf)
 {
 	const struct vfctl_lease *lease = vfctl_leases_find_vf(o->a.snapshot->leases, &vf->bdf);
 	bool own = str_eq(vf->holder.uuid, attach_uuid(&o->a));
-	char words[256], text[VFCTL_BDF_TEXT];
+	char message[256], text[VFCTL_BDF_TEXT];
 
 	if (pf->unread)
 		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
@@ -86,20 +90,23 @@ static int check_free(struct vfctl_ctx *ctx, const struct adopt_op *o, const str
 		const struct known_domain *d = &o->a.domains->v[i];
 
 		if (!str_eq(d->uuid, attach_uuid(&o->a)) && known_domain_has(d, &vf->bdf))
-			return ctx_fail(ctx, -EBUSY, "%s/%u is a device of domain %s too; take it out "
-				"of one of them (virsh edit)", vfctl_pf_name(pf, text), vf->index, d->name);
+			return ctx_fail(ctx, -EBUSY, "%s/%u is also a device of domain %s; remove it "
+				"from one of them (virsh edit)", vfctl_pf_name(pf, text), vf->index, d->name);
 	}
 	if (!lease && (own || (vf->holder.kind != VFCTL_HOLDER_VFIO &&
 		vf->holder.kind != VFCTL_HOLDER_DOMAIN)))
 		return 0;
-	return ctx_fail(ctx, -EBUSY, "%s/%u is %s; take it out of domain %s (virsh edit %s)",
-		vfctl_pf_name(pf, text), vf->index, vf_describe_user(vf, words, sizeof(words)),
+	return ctx_fail(ctx, -EBUSY, "%s/%u is %s; remove it from domain %s (virsh edit %s)",
+		vfctl_pf_name(pf, text), vf->index, vf_describe_user(vf, message, sizeof(message)),
 		attach_name(&o->a), attach_name(&o->a));
 }
 
-/* ---- with what each is leased ---- */
+/* ---- the leased values ---- */
 
-/* What differs from what a VF has by itself; libvirt sets MAC and VLAN of an <interface>. */
+/*
+ * The values that differ from those the VF has by itself; libvirt sets MAC and VLAN of an
+ * <interface>.
+ */
 static struct vfctl_vf_attrs policy_of(const struct vfctl_intent_device *device,
 	const struct vfctl_vf_attrs *now)
 {
@@ -127,14 +134,17 @@ static void warn_risk(struct vfctl_ctx *ctx, const char *name, const struct vfct
 	const struct vfctl_vf_attrs *a = &vf->attrs;
 
 	if (a->mask & VFCTL_ATTR_TRUST && a->trust)
-		log_warn(ctx, "VF %s of domain %s is trusted, and stays so; else: vfctl set %s trust=off "
+		log_warn(ctx, "VF %s of domain %s stays trusted; to change that: vfctl set %s trust=off "
 			"--config", TEXT(&vf->bdf), name, TEXT(&vf->bdf));
 	if (a->mask & VFCTL_ATTR_SPOOFCHK && !a->spoofchk)
-		log_warn(ctx, "the spoof check of VF %s of domain %s is off, and stays so; else: vfctl set "
-			"%s spoofchk=on --config", TEXT(&vf->bdf), name, TEXT(&vf->bdf));
+		log_warn(ctx, "the spoof check of VF %s of domain %s stays off; to change that: vfctl "
+			"set %s spoofchk=on --config", TEXT(&vf->bdf), name, TEXT(&vf->bdf));
 }
 
-/* A value that a pool here may give is the domain's from now on, so that nobody else gets it. */
+/*
+ * A value that a pool of this host may allocate belongs to the domain from now on, so that it is
+ * not allocated again.
+ */
 static int claim(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfctl_vf_attrs *a)
 {
 	enum vfctl_id_kind kind;
@@ -148,7 +158,10 @@ static int claim(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfctl_v
 	return r < 0 ? r : identities_add(ctx, &o->a.identities, kind, value, device, 0);
 }
 
-/* Those that only a derived identity is left for get that: a MAC that changes at each boot is none. */
+/*
+ * VFs whose only possible identity is a derived one get that: a MAC that changes at each boot is
+ * not an identity.
+ */
 static int identify(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, struct vfctl_domain_vf *io)
 {
@@ -177,7 +190,7 @@ static int add_vf(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfctl_
 		log_warn(ctx, "VF %s of domain %s %s", TEXT(&vf->bdf), attach_name(&o->a), exposed);
 	if (device->interface && device->vlan == VFCTL_INTENT_VLAN_ODD)
 		return ctx_fail(ctx, -EINVAL, "the <interface> of VF %s in domain %s names several "
-			"VLANs, which libvirt refuses for a VF; leave one there (virsh edit %s)",
+			"VLANs, which libvirt rejects for a VF; keep only one (virsh edit %s)",
 			TEXT(&vf->bdf), attach_name(&o->a), attach_name(&o->a));
 	if (o->count + o->has >= VFCTL_GUEST_VFS_MAX)
 		return ctx_fail(ctx, -E2BIG, "domain %s has more than %d VFs", attach_name(&o->a),
@@ -202,7 +215,7 @@ static int find_vfs(struct vfctl_ctx *ctx, struct adopt_op *o)
 
 		if (attach_leased(&o->a, &device->bdf))
 			o->has++;
-		else if (vf) /* else a whole device that is passed through */
+		else if (vf) /* otherwise a whole device is passed through */
 			r = add_vf(ctx, o, pf, vf, device);
 	}
 	if (r < 0 || o->count)
@@ -214,14 +227,14 @@ static int find_vfs(struct vfctl_ctx *ctx, struct adopt_op *o)
 
 /* ---- steps ---- */
 
-static void put_words(const struct vfctl_vf_attrs *attrs, struct buf *words)
+static void put_text(const struct vfctl_vf_attrs *attrs, struct buf *message)
 {
 	char value[VFCTL_ATTR_TEXT];
 	const char *key;
 	size_t i = 0;
 
 	while (vfctl_vf_attrs_next(attrs, &i, &key, value))
-		buf_printf(words, " %s=%s", key, value);
+		buf_printf(message, " %s=%s", key, value);
 }
 
 static int add_definition(struct vfctl_ctx *ctx, struct adopt_op *o, struct steps *steps)
@@ -239,7 +252,7 @@ static int add_definition(struct vfctl_ctx *ctx, struct adopt_op *o, struct step
 	}
 	if (r < 0)
 		return r;
-	step_begin(steps, "note in the definition of domain %s what its VFs are leased with; its "
+	step_begin(steps, "record the leased values of its VFs in the definition of domain %s; its "
 		"devices stay as they are", attach_name(&o->a));
 	return attach_add_definition_op(ctx, &o->a, steps);
 }
@@ -263,7 +276,7 @@ static int add_lease(struct vfctl_ctx *ctx, const struct adopt_op *o, size_t i,
 	return 0;
 }
 
-/* The lease comes last: of a domain that runs it is not taken back. */
+/* The lease comes last: it is not rolled back for a domain that runs. */
 static int add_steps(struct vfctl_ctx *ctx, struct adopt_op *o, struct vfctl_change *change)
 {
 	_free_ struct vfctl_lease_vf *rows = calloc(o->count + 1, sizeof(*rows));
@@ -276,11 +289,11 @@ static int add_steps(struct vfctl_ctx *ctx, struct adopt_op *o, struct vfctl_cha
 	if (r == 0)
 		ports_fill(o->a.snapshot->inventory, rows, o->count);
 	for (size_t i = 0; r == 0 && i < o->count; i++) {
-		_buf_ struct buf words = {0};
+		_buf_ struct buf message = {0};
 
-		put_words(&o->vfs[i].attrs, &words);
+		put_text(&o->vfs[i].attrs, &message);
 		step_begin(&change->steps, "lease VF %s to domain %s with%s", TEXT(&o->vfs[i].bdf),
-			attach_name(&o->a), words.data ? words.data : " nothing set");
+			attach_name(&o->a), message.data ? message.data : " nothing set");
 		r = add_lease(ctx, o, i, rows, &change->steps);
 		warn_risk(ctx, attach_name(&o->a), &o->vfs[i]);
 	}
@@ -288,7 +301,7 @@ static int add_steps(struct vfctl_ctx *ctx, struct adopt_op *o, struct vfctl_cha
 		return r;
 	change->result = str_format("domain %s is adopted: %zu VF%s leased to it%s", attach_name(&o->a),
 		o->count, o->count == 1 ? " is" : "s are", o->a.live.name
-		? "; it runs on as it is, and gets their policy at its next start" : "");
+		? "; it keeps running as it is and gets their policy at its next start" : "");
 	return change->result ? 0 : ctx_oom(ctx);
 }
 
@@ -322,7 +335,7 @@ int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "adopt %s", domain);
 }
 
-/* ---- the way back ---- */
+/* ---- undo ---- */
 
 static int check_adopted(struct vfctl_ctx *ctx, const struct adopt_op *o,
 	const struct vfctl_lease *lease)
@@ -348,13 +361,13 @@ static int add_end_steps(struct vfctl_ctx *ctx, struct adopt_op *o,
 
 	if (r < 0)
 		return r;
-	step_begin(&change->steps, "take vfctl's notes out of the definition of domain %s; its devices "
-		"stay as they are", attach_name(&o->a));
+	step_begin(&change->steps, "remove vfctl's metadata from the definition of domain %s; its "
+		"devices stay as they are", attach_name(&o->a));
 	r = attach_add_definition_op(ctx, &o->a, &change->steps);
 	if (r < 0)
 		return r;
 	step_add_op(&change->steps, &op_unlease, "", before, lease->domain_uuid,
-		"release what domain %s holds (%zu VF%s)", lease->domain_name, lease->vf_count,
+		"end the lease of domain %s (%zu VF%s)", lease->domain_name, lease->vf_count,
 		lease->vf_count == 1 ? "" : "s");
 	return identities_add_return_step(ctx, &o->a.identities, change);
 }
@@ -379,5 +392,5 @@ int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervi
 		r = identities_of_domain(ctx, ids, attach_uuid(&o->a), NULL, &o->a.identities);
 	if (r == 0)
 		r = add_end_steps(ctx, o, lease, change);
-	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "adopt %s --end", domain);
+	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "adopt %s --undo", domain);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest's file and what it was: the documents are compared, not what follows from them by defaults. */
+/* Compare a guest's file with its former version: the documents themselves, without defaults. */
 #include "guest/redefine/diff.h"
 
 #include <stdarg.h>
@@ -14,21 +14,21 @@ void file_diff_clear(struct file_diff *diff)
 	buf_free(&diff->refused);
 }
 
-/* ---- what can be changed in a domain that is there ---- */
+/* ---- what can be changed in an existing domain ---- */
 
 enum change_kind {
 	KIND_REFUSED,
-	KIND_PLACE, /* the planner is asked again */
+	KIND_PLACE, /* the planner runs again */
 	KIND_VCPUS,
 	KIND_MEMORY,
 	KIND_CELLS,
-	KIND_VF,   /* of one VF, or which there are */
-	KIND_TUNING, /* a matter of the metadata alone */
-	KIND_TEXT, /* a text in the definition, which can be replaced, not taken away */
-	KIND_NAME, /* told apart elsewhere */
+	KIND_VF,   /* of one VF, or the set of VFs */
+	KIND_TUNING, /* only in the metadata */
+	KIND_TEXT, /* a text in the definition, which can be replaced, but not removed */
+	KIND_NAME, /* compared elsewhere */
 };
 
-/* A path is such a name, or goes on with '[' or '.'. */
+/* A row matches a path that begins with its name, followed by the end, '[' or '.'. */
 static const struct {
 	const char *name;
 	enum change_kind kind;
@@ -40,7 +40,7 @@ static const struct {
 	{"emulator_cores", KIND_PLACE}, {"iothreads", KIND_PLACE}, {"iothread_cores", KIND_PLACE},
 	{"vfs", KIND_VF}, {"tuning", KIND_TUNING}, {"title", KIND_TEXT}, {"description", KIND_TEXT},
 };
-/* Of a VF: where it is, and what it has from pools and partitions for as long as it is there. */
+/* Keys of a VF: its locality, and its values from pools and partitions. */
 static const char *const vf_places[] = {"affinity", "cell", "port", "apart", "fabric"};
 static const char *const vf_fixed[] = {"pkey", "guid_pool", "mac_pool"};
 
@@ -50,7 +50,7 @@ static enum change_kind kind_of(const char *path, bool is_new)
 	const char *dot = strchr(path, '.'), *key = dot ? dot + 1 : path;
 	bool of_vf = str_starts(path, "vfs[");
 
-	/* One more disk is added; one that is there stays as it is. */
+	/* A disk may be added; an existing one is not changed. */
 	if (str_starts(path, "disks["))
 		return is_new ? KIND_TEXT : KIND_REFUSED;
 	if (of_vf && str_is_one_of(vf_fixed, ARRAY_SIZE(vf_fixed), key, strlen(key)))
@@ -99,7 +99,7 @@ static void note(struct file_diff *d, enum change_kind kind)
 		kind != KIND_REFUSED;
 }
 
-/* One file against the other; @is_now false: only what it has alone. */
+/* Compare one file with the other; @is_now false: only keys that the other does not have. */
 struct comparison {
 	struct file_diff *diff;
 	bool is_now;
@@ -120,8 +120,8 @@ static void compare_value(const struct comparison *c, const char *path, const ch
 		refuse(c->diff, "%s is %.*s, and was %.*s", path, shown(value), value, shown(other),
 			other);
 	else
-		refuse(c->diff, c->is_now ? "%s is %.*s, and was not given"
-					  : "%s is not given, and was %.*s", path, shown(value), value);
+		refuse(c->diff, c->is_now ? "%s is %.*s, but was not stated before"
+					  : "%s is not stated, but was %.*s", path, shown(value), value);
 }
 
 static const struct doc_node *find_other(const struct doc_node *other, const struct doc_node *node,
@@ -172,7 +172,7 @@ void file_diff_make(const struct vfctl_guest *now, const struct vfctl_guest *was
 	compare_node(&(struct comparison){ret, true}, "", now->doc, was->doc, false);
 	if (now->template_hash != was->template_hash) {
 		note(ret, KIND_REFUSED);
-		refuse(ret, "the text of its template is another");
+		refuse(ret, "its template has changed");
 	}
 	compare_node(&(struct comparison){ret, false}, "", was->doc, now->doc, false);
 	if (ret->refused_count > REFUSED_MAX)

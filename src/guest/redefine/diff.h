@@ -5,17 +5,17 @@
 #include "base/buf.h"
 #include "core/guest.h"
 
-/* How a guest's file differs from what it was when the domain was defined. */
+/* The differences between a guest's file and its version at the last definition. */
 struct file_diff {
 	bool any;
-	bool place; /* keys that the planner asks */
-	bool vcpus, memory, cells; /* how many, and how much */
-	struct buf refused; /* what is not changed in a domain that is there, and why */
+	bool place; /* keys that need the planner */
+	bool vcpus, memory, cells; /* the number of vCPUs, the memory, the cells */
+	struct buf refused; /* keys that cannot be changed in an existing domain, and why */
 	size_t refused_count;
 };
 void file_diff_clear(struct file_diff *diff);
 
-/* Both are from files; @ret is zero before. */
+/* Both come from files; @ret must be zeroed. */
 void file_diff_make(const struct vfctl_guest *now, const struct vfctl_guest *was, struct file_diff *ret);
 
 #endif

@@ -19,7 +19,7 @@ int domain_has_read(struct vfctl_ctx *ctx, const char *xml, enum has_source sour
 		if (r == 0)
 			r = guest_spec_read(ctx, xml, &io->asked);
 		io->asked_unread = r == -EBADMSG;
-		r = ctx_forgive(ctx, r, -EBADMSG);
+		r = ctx_ignore_error(ctx, r, -EBADMSG);
 	}
 	return r < 0 ? r : vfctl_domain_intent_read(ctx, xml, len, source == HAS_DEVICES, &io->intent);
 }

@@ -7,24 +7,24 @@
 #include "core/topology.h"
 
 /*
- * What a domain has, by its definition: for define again, move, adopt and rebuild, which decide from it
- * what the domain keeps and what it is leased.
+ * The contents of a domain's definition. define (of an existing domain), move, adopt and rebuild
+ * decide from it what the domain keeps and what is leased to it.
  */
 struct domain_has {
 	struct vfctl_domain_intent intent;  /* its VFs and devices */
 	struct vfctl_parsed_domain *parsed; /* its vCPUs, memory and controllers */
 	struct vfctl_assignment *place;	    /* its CPUs and nodes */
-	struct vfctl_guest *asked;	    /* its file, by the metadata; NULL: it is not known */
-	bool asked_unread;		    /* .. for it cannot be read */
+	struct vfctl_guest *asked;	    /* its file, from the metadata; NULL: not known */
+	bool asked_unread;		    /* because it cannot be read */
 };
 
 enum has_source {
-	HAS_DEVICES,  /* intent, by the devices alone: the domain may be anybody's */
-	HAS_METADATA, /* intent, by our metadata; -ENOENT without any */
-	HAS_ALL,      /* intent by both, parsed and asked */
+	HAS_DEVICES,  /* intent, from the devices only: any tool may have defined the domain */
+	HAS_METADATA, /* intent, from vfctl's metadata; -ENOENT without any */
+	HAS_ALL,      /* intent from both, parsed and asked */
 };
 
-/* Fill @io, which is zero before. -EINVAL: the XML or its metadata is not valid. */
+/* Fill in @io, which must be zeroed. -EINVAL: the XML or its metadata is not valid. */
 int domain_has_read(struct vfctl_ctx *ctx, const char *xml, enum has_source source,
 	struct domain_has *io);
 /* Fill in @io->place. -EINVAL: its pins or cells do not fit this host. */
@@ -32,7 +32,7 @@ int domain_has_place(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_
 	struct domain_has *io);
 void domain_has_clear(struct domain_has *has);
 
-/* The GUID, or else the MAC, by which a pool knows a VF. False: it has neither. */
+/* The GUID, or else the MAC, under which a pool has a VF. False: it has neither. */
 bool pool_value_of(const struct vfctl_vf_attrs *attrs, enum vfctl_id_kind *ret_kind, uint64_t *ret_value);
 
 #endif

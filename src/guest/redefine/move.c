@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One move of a rebalance, carried out: the guest as its file asked for it, on other nodes. */
+/* Carry out one move of a rebalance: the guest as its file requests, on other nodes. */
 #include <errno.h>
 
 #include "base/change.h"
@@ -30,24 +30,24 @@ static void moving_clear(struct moving *m)
 }
 
 /*
- * Its VFs keep what they are leased with, and what the definition has itself stays: who wrote the metadata
- * has no say in that.
+ * Its VFs keep their leased values, and the contents of the definition are kept, regardless of the
+ * metadata, which any user may have written.
  */
 static int read_guest(struct vfctl_ctx *ctx, struct moving *m)
 {
 	int r = guest_spec_read(ctx, m->info.xml, &m->guest);
 
 	if (r == 0 && !m->guest)
-		return ctx_fail(ctx, -EEXIST, "what the file of domain %s asked for is not known, so it "
-			"cannot be asked for elsewhere; define it with its file: vfctl define", m->info.name);
+		return ctx_fail(ctx, -EEXIST, "the file of domain %s is unknown, so vfctl cannot place "
+			"it elsewhere; define it with its file: vfctl define", m->info.name);
 	if (r == -EBADMSG)
-		return ctx_append(ctx, -EEXIST, "; others changed the definition of domain %s: define "
-			"it with its file: vfctl define", m->info.name);
+		return ctx_append(ctx, -EEXIST, "; another program changed the definition of domain %s; "
+			"define it with its file: vfctl define", m->info.name);
 	if (r < 0)
 		return r;
 	guest_keep_place(m->guest);
 	m->guest->name = strdup(m->info.name); /* it may have been renamed since */
-	m->guest->machine = strdup("q35"); /* the definition has its version */
+	m->guest->machine = strdup("q35"); /* the definition states the version */
 	return m->guest->name && m->guest->machine ? 0 : ctx_oom(ctx);
 }
 
@@ -72,7 +72,7 @@ static int propose_move(struct vfctl_ctx *ctx, struct moving *m, const struct vf
 	return r;
 }
 
-/* By the name that its lease has, or had before somebody renamed it. */
+/* By the name in its lease, or the name before it was renamed. */
 static int find_domain(struct vfctl_ctx *ctx, struct moving *m, const char *domain)
 {
 	struct vfctl_hypervisor *hv = m->options->hypervisor;
@@ -81,21 +81,21 @@ static int find_domain(struct vfctl_ctx *ctx, struct moving *m, const char *doma
 	int r = hv->get(ctx, hv, domain, true, &m->info);
 
 	if (r != -ENOENT)
-		return ctx_blame(ctx, r);
+		return ctx_mark_usage_error(ctx, r);
 	if (vfctl_leases_read(ctx, &leases) < 0)
 		return r;
 	lease = vfctl_leases_find(leases, domain);
 	if (!lease || lease->transient)
-		return ctx_blame(ctx, hv->get(ctx, hv, domain, true, &m->info));
+		return ctx_mark_usage_error(ctx, hv->get(ctx, hv, domain, true, &m->info));
 	r = hv->get(ctx, hv, lease->domain_uuid, true, &m->info);
 	if (r != -ENOENT)
-		return ctx_blame(ctx, r);
-	return ctx_fail(ctx, -ENOENT, "libvirt does not know domain %s any more, and it still has a "
-		"lease; define it again with its file (vfctl define), or end the lease: vfctl undefine "
+		return ctx_mark_usage_error(ctx, r);
+	return ctx_fail(ctx, -ENOENT, "domain %s no longer exists in libvirt but holds a lease; define "
+		"it again with its file (vfctl define), or end the lease: vfctl undefine "
 		"%s", lease->domain_name, lease->domain_name);
 }
 
-/* Does @o have what @to is to have? */
+/* Whether @o is where @to would place it. */
 static bool is_on(const struct vfctl_occupant *o, const struct vfctl_assignment *to)
 {
 	bool on = vfctl_cpuset_intersects(&o->cpus, &to->held_cpus);
@@ -106,7 +106,7 @@ static bool is_on(const struct vfctl_occupant *o, const struct vfctl_assignment 
 	return on;
 }
 
-/* The move that makes room for @move; NULL: none has to. */
+/* The move that must come before @move; NULL: none. */
 static const struct vfctl_move *first_before(const struct moving *m, const struct vfctl_move *move)
 {
 	for (size_t i = 0; i < m->rebalance->move_count; i++) {
@@ -118,7 +118,10 @@ static const struct vfctl_move *first_before(const struct moving *m, const struc
 	return NULL;
 }
 
-/* It found no room (the words are there): because others of the proposal have to move first? */
+/*
+ * It does not fit (the message is set): report whether other guests of the proposal have to move
+ * first.
+ */
 static int fail_no_room(struct vfctl_ctx *ctx, const struct moving *m,
 	const struct vfctl_assignment *to, int r)
 {
@@ -131,8 +134,8 @@ static int fail_no_room(struct vfctl_ctx *ctx, const struct moving *m,
 	if (!before)
 		return r;
 	other = m->model->occupants[before->occupant].name;
-	return ctx_fail(ctx, r, "domain %s is to have the place of domain %s, which is to move too; "
-		"first: vfctl move %s (should each wait for the other: vfctl undefine %s, vfctl move %s, "
+	return ctx_fail(ctx, r, "domain %s needs the place of domain %s, which is to move too; first "
+		"run: vfctl move %s (if each waits for the other: vfctl undefine %s, vfctl move %s, "
 		"then vfctl define with the file of %s)", name, other, other, other, name, other);
 }
 
@@ -141,8 +144,8 @@ static int check_ours(struct vfctl_ctx *ctx, const struct moving *m)
 	const struct vfctl_lease *l = vfctl_leases_find_uuid(m->snapshot->leases, m->info.uuid);
 	int r = l ? 0 : guest_check_lost(ctx, m->info.xml, m->info.name);
 
-	return r < 0 || (l && l->cell_count) ? r : ctx_fail(ctx, -EEXIST, "vfctl did not define domain %s, "
-		"and moves its own guests only", m->info.name);
+	return r < 0 || (l && l->cell_count) ? r : ctx_fail(ctx, -EEXIST, "vfctl did not define domain "
+		"%s, and moves only guests that it defined", m->info.name);
 }
 
 static int plan_move(struct vfctl_ctx *ctx, struct moving *m, const char *domain, bool dry_run,

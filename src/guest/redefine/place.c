@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a guest is that is defined anew: where it was, unless the file asks for more or for another
- * place. Then the planner is asked: on its own CPUs, else on its own nodes, else anywhere.
+ * The place of a guest that is redefined: its present place, unless the file requests more
+ * resources or another place. Then the planner tries its own CPUs, then its own nodes, then all
+ * nodes.
  */
 #include <errno.h>
 
 #include "facts/model/model.h"
 #include "guest/redefine/redefine_op.h"
 
-/* ---- the place that it has ---- */
+/* ---- the present place ---- */
 
 static int keep_place(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
@@ -23,9 +24,9 @@ static int keep_place(struct vfctl_ctx *ctx, struct redefine_op *r)
 	return 0;
 }
 
-/* ---- another one ---- */
+/* ---- another place ---- */
 
-/* The PF of its VF, which may be elsewhere by now; NULL: the file asks for another one. */
+/* The PF of its VF, which may have another address now; NULL: the file requests another PF. */
 static const struct vfctl_bdf *pf_to_stay_on(const struct redefine_op *r, const struct slot *slot)
 {
 	const struct vfctl_domain_vf *has = &r->has.intent.vfs[slot->has];
@@ -39,7 +40,7 @@ static const struct vfctl_bdf *pf_to_stay_on(const struct redefine_op *r, const 
 	return moved && vfctl_bdf_compare(&moved->bdf, &has->pf) ? &moved->bdf : NULL;
 }
 
-/* A want for each VF, so that one that it has stays on its PF. */
+/* One want for each VF, so that a present VF stays on its PF. */
 static int pin_wants(struct vfctl_ctx *ctx, struct redefine_op *r, bool pin)
 {
 	struct vfctl_request *q = &r->placed->requests->v[0];
@@ -54,7 +55,7 @@ static int pin_wants(struct vfctl_ctx *ctx, struct redefine_op *r, bool pin)
 		wants[s] = q->wants[slot->entry];
 		wants[s].count = 1;
 		wants[s].cell = slot->cell;
-		/* To another network nobody goes for want of room. */
+		/* A shortage of VFs does not move a guest to another network. */
 		pf = slot->has < 0 ? NULL : pf_to_stay_on(r, slot);
 		if (pf && (pin || slot->moves)) {
 			wants[s].any_pf = false;
@@ -68,7 +69,7 @@ static int pin_wants(struct vfctl_ctx *ctx, struct redefine_op *r, bool pin)
 	return 0;
 }
 
-/* Its cells stay each on its node, unless the file gives them others. */
+/* Its cells stay on their nodes, unless the file states others. */
 static void pin_cells(struct redefine_op *r)
 {
 	struct vfctl_request *q = &r->placed->requests->v[0];
@@ -83,7 +84,7 @@ static void pin_cells(struct redefine_op *r)
 	q->cells = q->cell_count ? r->cells : NULL;
 }
 
-/* The nodes of a move, whose cells are in the order of the nodes that they come from. */
+/* The target nodes of a move; its cells are in the order of their present nodes. */
 static void pin_target(struct redefine_op *r)
 {
 	struct vfctl_request *q = &r->placed->requests->v[0];
@@ -131,7 +132,7 @@ static int plan_once(struct vfctl_ctx *ctx, struct redefine_op *r,
 	return e;
 }
 
-/* CPUs of guests that are not among @open. */
+/* CPUs of guests that are not in @open. */
 static struct vfctl_cpuset all_but(const struct redefine_op *r, const struct vfctl_cpuset *open)
 {
 	const struct vfctl_host_model *m = r->placed->model;
@@ -142,7 +143,7 @@ static struct vfctl_cpuset all_but(const struct redefine_op *r, const struct vfc
 			!vfctl_cpuset_has(&m->reserved_cpus, cpu) &&
 			!vfctl_cpuset_has(&m->shared_cpus, cpu))
 			vfctl_cpuset_add(&closed, cpu);
-	/* A core that QEMU's threads share stays open to them. */
+	/* A core that QEMU's threads share remains available for them. */
 	for (size_t i = 0; i < m->occupant_count; i++)
 		for (int cpu = vfctl_cpuset_next(&m->occupants[i].qemu_cpus, 0); cpu >= 0;
 			cpu = vfctl_cpuset_next(&m->occupants[i].qemu_cpus, (unsigned)cpu + 1))
@@ -170,7 +171,7 @@ static struct vfctl_cpuset own_nodes(const struct redefine_op *r)
 	return own;
 }
 
-/* VFs of one PF are alike: it keeps its own. */
+/* VFs of one PF are equivalent: the guest keeps its own. */
 static void keep_own_vfs(struct redefine_op *r)
 {
 	struct vfctl_assignment *a = &r->placed->plan->assignments[0];
@@ -190,7 +191,10 @@ static void keep_own_vfs(struct redefine_op *r)
 	}
 }
 
-/* Free again: those that it keeps. What leaves it is not given to it at once. */
+/*
+ * Mark the VFs that it keeps as free again. A VF that leaves it is not assigned to it again at
+ * once.
+ */
 static int free_own_vfs(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	int e = 0;
@@ -229,7 +233,7 @@ static int make_room(struct vfctl_ctx *ctx, struct vfctl_assignment *a, size_t c
 	return vfs && wants && cells ? 0 : ctx_oom(ctx);
 }
 
-/* One that was attached keeps its place in the guest, where there still is such a cell. */
+/* An attached VF keeps its cell in the guest, if there still is such a cell. */
 static int add_attached(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	struct vfctl_assignment *a = &r->placed->plan->assignments[0];
@@ -246,8 +250,8 @@ static int add_attached(struct vfctl_ctx *ctx, struct redefine_op *r)
 }
 
 /*
- * Each time with less of what it has: its own CPUs, its own nodes, its PFs. What cannot be on its own
- * PFs (a node that they are not on) is no mistake of the file.
+ * Each attempt keeps less of what the guest has: its own CPUs, its own nodes, its PFs. A request
+ * that its own PFs cannot meet (a node without them) is not a mistake in the file.
  */
 static int ask_planner(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
@@ -255,19 +259,19 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefine_op *r)
 	const struct vfctl_cpuset closed[] = {all_but(r, &own), all_but(r, &near), {{0}}};
 	int e = free_own_vfs(ctx, r);
 
-	/* On its own CPUs it would stay split over the nodes that it has. */
+	/* On its own CPUs it would stay split over its present nodes. */
 	for (size_t i = r->diff.cells ? 2 : 0; e == 0 && i < ARRAY_SIZE(closed); i++) {
 		e = plan_once(ctx, r, &closed[i], i < 2 ? STAY_ON_NODES : STAY_ON_PFS);
 		if (e == 0 && r->placed->plan->assignments[0].refusal == VFCTL_REFUSAL_NONE)
 			return 0;
-		e = ctx_forgive(ctx, e, -EINVAL);
+		e = ctx_ignore_error(ctx, e, -EINVAL);
 	}
 	if (e == 0)
 		e = plan_once(ctx, r, &closed[ARRAY_SIZE(closed) - 1], STAY_NOT);
 	return e < 0 ? e : placed_check(ctx, r->placed);
 }
 
-/* Only its VFs are where they should not be. */
+/* Whether only its VFs are misplaced. */
 static bool moves_within(const struct redefine_op *r)
 {
 	const struct vfctl_assignment *to = r->q->to, *now = r->has.place;
@@ -284,7 +288,7 @@ static bool moves_within(const struct redefine_op *r)
 	return within;
 }
 
-/* On its own CPUs: those that carry its QEMU's threads go on to do that. */
+/* Plan on its own CPUs: those of QEMU's threads keep that use. */
 static int plan_within(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	struct vfctl_host_model *m = r->placed->model;
@@ -304,8 +308,8 @@ static int plan_within(struct vfctl_ctx *ctx, struct redefine_op *r)
 }
 
 /*
- * On the nodes that it moves to, and where these are its own on its own CPUs; its VFs are those that
- * its own words find there.
+ * Plan on the target nodes; where these are its own nodes, on its own CPUs. Its VFs are those that
+ * its request finds there.
  */
 static int ask_to_move(struct vfctl_ctx *ctx, struct redefine_op *r)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The state file is lost: libvirt's domains, and in each what vfctl wrote of it -> leases that
- * are not there, with their values of pools -> two steps for each domain at most. A lease that is there,
- * of a domain that is not, goes to the domain whose metadata names it.
+ * The state file was lost: read libvirt's domains and the metadata that vfctl wrote into each, and
+ * rebuild the missing leases with their values of pools. This takes at most two steps for each
+ * domain. A lease whose domain no longer exists is transferred to the domain whose metadata names
+ * it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,29 +23,30 @@
 #include "lease/port.h"
 #include "core/workflow.h"
 
-/* A domain without its lease. */
+/* A domain whose lease is missing. */
 struct lost {
-	struct vfctl_lease lease; /* its name owned here */
-	bool contested; /* another has something of it: nothing is leased to this one */
-	uint32_t *lost_values; /* of each VF: what another has too, and neither gets */
+	struct vfctl_lease lease; /* owns its name */
+	bool contested; /* another domain has one of its resources: nothing is leased to this one */
+	uint32_t *lost_values; /* for each VF the values that another domain has too, and that
+				  neither gets */
 };
 
-/* A domain that gets the lease of one that is gone. */
+/* A domain that gets the lease of a domain that no longer exists. */
 struct successor {
 	const struct vfctl_domain_info *domain;
 	const struct vfctl_lease *lease;
 };
 
 struct rebuild {
-	struct vfctl_ids *ids; /* borrowed; NULL: there are no pools */
-	bool trusted; /* the metadata may grant what it asks for */
-	struct successor *successors; /* as many as domains at most */
+	struct vfctl_ids *ids; /* borrowed; NULL if there are no pools */
+	bool trusted; /* the metadata may grant what it requests */
+	struct successor *successors; /* at most one for each domain */
 	size_t successor_count;
 	struct vfctl_snapshot *snapshot;
 	struct vfctl_host_model *model;
 	struct vfctl_domain_info *domains;
 	size_t domain_count;
-	struct lost *lost; /* as many at most */
+	struct lost *lost; /* at most one for each domain */
 	size_t lost_count;
 };
 
@@ -62,9 +64,9 @@ static void rebuild_clear(struct rebuild *r)
 	vfctl_snapshot_free(r->snapshot);
 }
 
-/* ---- what is lost ---- */
+/* ---- missing leases ---- */
 
-/* QEMU's CPUs that are neither the guest's nor the host's: whole cores, shared or not. */
+/* QEMU's CPUs that belong neither to the guest nor to the host: whole cores, shared or not. */
 static void find_qemu_cpus(const struct vfctl_host_model *m, const struct vfctl_assignment *a,
 	struct vfctl_cpuset *ret)
 {
@@ -79,7 +81,7 @@ static void find_qemu_cpus(const struct vfctl_host_model *m, const struct vfctl_
 	}
 }
 
-/* One that vfctl only gave VFs: where it runs is not for us to say. */
+/* vfctl only gave it VFs, and does not decide where it runs. */
 static int fill(struct vfctl_ctx *ctx, const struct rebuild *b, const char *xml,
 	struct domain_has *has, struct vfctl_lease *l)
 {
@@ -100,7 +102,7 @@ static int fill(struct vfctl_ctx *ctx, const struct rebuild *b, const char *xml,
 	return r;
 }
 
-/* What libvirt calls the domain of that UUID; NULL: it knows none. */
+/* The name of the domain with that UUID in libvirt; NULL: it has none. */
 static const char *known_name(const struct rebuild *b, const char *uuid)
 {
 	for (size_t i = 0; i < b->domain_count; i++)
@@ -127,7 +129,9 @@ static struct successor *find_successor(const struct rebuild *b, const struct vf
 	return NULL;
 }
 
-/* Values of the fleet's pools are told to etcd by who had them, and cannot change hands here. */
+/*
+ * Only the holder reports values of the fleet's pools to etcd, and they cannot change owners here.
+ */
 static bool is_fleets(const struct rebuild *b, const struct vfctl_lease *l)
 {
 	return b->ids && vfctl_ids_spec(b->ids)->etcd && l->vf_count;
@@ -135,14 +139,15 @@ static bool is_fleets(const struct rebuild *b, const struct vfctl_lease *l)
 
 static void warn_clone(struct vfctl_ctx *ctx, const char *name, const char *holder)
 {
-	log_warn(ctx, "domain %s is a clone of domain %s, which holds its lease: nothing is leased to %s; "
-		"to make it a guest of its own: vfctl undefine %s --force, then define", name, holder,
+	log_warn(ctx, "domain %s is a clone of domain %s, which holds its lease, so nothing is leased "
+		"to %s; to make it a guest in its own right: vfctl undefine %s --force, then "
+		"define", name, holder,
 		name, name);
 }
 
 /*
- * The lease's domain is gone. Of several whose metadata names the lease it goes to the one that has its
- * domain's name, or to the first.
+ * The lease's domain no longer exists. If the metadata of several domains names the lease, it is
+ * transferred to the one with the same name, or else to the first.
  */
 static void add_successor(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain,
 	const struct vfctl_lease *lease)
@@ -162,8 +167,8 @@ static void add_successor(struct vfctl_ctx *ctx, struct rebuild *b, const struct
 }
 
 /*
- * It has the metadata of a domain that holds the lease: a clone of that; or that one is gone, and it was
- * defined anew without its UUID.
+ * It has the metadata of a domain that holds the lease: it is a clone of that domain, or that
+ * domain no longer exists and this one was defined again without its UUID.
  */
 static void look_at_clone(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain,
 	const struct vfctl_lease *lease)
@@ -173,15 +178,17 @@ static void look_at_clone(struct vfctl_ctx *ctx, struct rebuild *b, const struct
 	if (holder)
 		warn_clone(ctx, name, holder);
 	else if (lease->running)
-		log_warn(ctx, "the lease of domain %s is held by the domain %s of UUID %s, whose run was not "
-			"ended: vfctl recover; then do this again", name, lease->domain_name, uuid);
+		log_warn(ctx, "the lease of domain %s belongs to domain %s with UUID %s, whose run has "
+			"not ended; run vfctl recover, then repeat this "
+			"command", name, lease->domain_name, uuid);
 	else if (is_fleets(b, lease))
-		log_warn(ctx, "the lease of domain %s is held by the domain %s of UUID %s, which libvirt "
-			"does not know any more; end it (vfctl undefine %s), and do this again when its MACs "
-			"and GUIDs have rested (vfctl guid list)", name, lease->domain_name, uuid, uuid);
+		log_warn(ctx, "the lease of domain %s belongs to domain %s with UUID %s, which libvirt "
+			"no longer has; end it (vfctl undefine %s), and repeat this command after the "
+			"cooldown of its MACs and GUIDs (vfctl guid "
+			"list)", name, lease->domain_name, uuid, uuid);
 	else if (!b->trusted)
-		log_warn(ctx, "the metadata of domain %s names the lease of the domain %s of UUID %s, which "
-			"libvirt does not know any more; if it is the same guest: vfctl recover --rebuild "
+		log_warn(ctx, "the metadata of domain %s names the lease of domain %s with UUID %s, "
+			"which libvirt no longer has; if it is the same guest: vfctl recover --rebuild "
 			"--trust-metadata", name, lease->domain_name, uuid);
 	else
 		add_successor(ctx, b, domain, lease);
@@ -213,7 +220,7 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 		look_at_clone(ctx, b, domain, held);
 		return 0;
 	}
-	/* Its lease is called by another domain's UUID: a copy, or forged. */
+	/* The id of its lease is another domain's UUID: the metadata was copied, or forged. */
 	if (!b->trusted && !str_eq(has->intent.lease_id, domain->uuid) &&
 		known_name(b, has->intent.lease_id)) {
 		warn_clone(ctx, domain->name, known_name(b, has->intent.lease_id));
@@ -229,14 +236,14 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 	return fill(ctx, b, domain->xml, has, l);
 }
 
-/* What somebody damaged there is no reason to leave the others without their leases. */
+/* Damaged metadata of one domain does not prevent the leases of the others. */
 static int look_or_warn(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain)
 {
 	int r = look_at(ctx, b, domain);
 
 	if (r != -EINVAL && r != -E2BIG)
 		return r;
-	log_warn(ctx, "nothing is leased to a domain whose metadata cannot be read: %s",
+	log_warn(ctx, "a domain whose metadata cannot be read gets no lease: %s",
 		vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 	return 0;
@@ -267,7 +274,7 @@ static int look_at_all(struct vfctl_ctx *ctx, struct rebuild *b,
 	return r;
 }
 
-/* ---- two that have the same ---- */
+/* ---- two domains with the same resource ---- */
 
 static bool has_vf(const struct vfctl_lease *l, const struct vfctl_bdf *vf)
 {
@@ -277,7 +284,7 @@ static bool has_vf(const struct vfctl_lease *l, const struct vfctl_bdf *vf)
 	return false;
 }
 
-/* What only one can hold; "" nothing. */
+/* Find the resource that only one of them can hold; "" if there is none. */
 static void find_shared(const struct vfctl_lease *a, const struct vfctl_lease *b, char ret[128])
 {
 	struct vfctl_cpuset cpus = a->cpus;
@@ -295,7 +302,10 @@ static void find_shared(const struct vfctl_lease *a, const struct vfctl_lease *b
 		snprintf(ret, 128, "the lease %s", a->id);
 }
 
-/* The one that runs; of a domain and its clone the one by whose UUID the lease is called. */
+/*
+ * A running domain comes first; of a domain and its clone, the one whose UUID is the id of the
+ * lease.
+ */
 static bool goes_before(const struct vfctl_lease *a, const struct vfctl_lease *b)
 {
 	if (a->running != b->running)
@@ -303,7 +313,7 @@ static bool goes_before(const struct vfctl_lease *a, const struct vfctl_lease *b
 	return str_eq(a->id, b->id) && str_eq(a->id, a->domain_uuid);
 }
 
-/* Somebody has a part of it by a lease, or by a better right. */
+/* Another domain holds a part of it by a lease, or has a better claim. */
 static void look_for_holder(struct vfctl_ctx *ctx, struct rebuild *b, struct lost *l)
 {
 	const struct vfctl_leases *leases = b->snapshot->leases;
@@ -326,8 +336,9 @@ static void look_for_holder(struct vfctl_ctx *ctx, struct rebuild *b, struct los
 	if (str_eq(holder->id, l->lease.id))
 		warn_clone(ctx, name, holder->domain_name);
 	else
-		log_warn(ctx, "domains %s and %s both have %s, and %s %s it: nothing is leased to %s; take "
-			"that out of %s (virsh edit), and do this again", name, holder->domain_name, what,
+		log_warn(ctx, "domains %s and %s both have %s, and %s %s it, so %s gets no lease; "
+			"remove it from %s (virsh edit) and repeat this "
+			"command", name, holder->domain_name, what,
 			holder->domain_name, holder->running ? "runs with" : "holds", name, name);
 }
 
@@ -344,14 +355,15 @@ static void look_for_equals(struct vfctl_ctx *ctx, struct rebuild *b)
 				goes_before(&other->lease, &one->lease))
 				continue;
 			one->contested = other->contested = true;
-			log_warn(ctx, "domains %s and %s both have %s, and nothing says whose it is: "
-				"nothing is leased to either; take that out of one of them (virsh edit), or "
-				"remove that domain (vfctl undefine --force), and do this again",
+			log_warn(ctx, "domains %s and %s both have %s, and nothing tells which of them "
+				"owns it, so neither gets a lease; remove it from one of them (virsh "
+				"edit) or undefine that domain (vfctl undefine --force), then repeat "
+				"this command",
 				one->lease.domain_name, other->lease.domain_name, what);
 		}
 }
 
-/* ---- a MAC or GUID that two of them have ---- */
+/* ---- a MAC or GUID of two domains ---- */
 
 static bool carries_any(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b, uint32_t *ret)
 {
@@ -366,12 +378,13 @@ static bool carries_any(const struct vfctl_vf_attrs *a, const struct vfctl_vf_at
 static void warn_value(struct vfctl_ctx *ctx, const struct vfctl_lease *l, size_t vf, const char *other,
 	bool others)
 {
-	log_warn(ctx, "domain %s has for VF %s the MAC or GUID that domain %s has too; it is leased to %s; "
-		"give the VF another: vfctl set %s mac=... --config (or guid=...)", l->domain_name,
-		TEXT(&l->vfs[vf].bdf), other, others ? "that one" : "neither", TEXT(&l->vfs[vf].bdf));
+	log_warn(ctx, "VF %s of domain %s has the same MAC or GUID as domain %s; it is leased to %s; give "
+		"the "
+		"VF another one: vfctl set %s mac=... --config (or guid=...)", TEXT(&l->vfs[vf].bdf),
+		l->domain_name, other, others ? "that one" : "neither", TEXT(&l->vfs[vf].bdf));
 }
 
-/* Does a VF of another lease have it, by a better right or by none? */
+/* Whether a VF of another lease has it, with a better claim or an equal one. */
 static void find_value(struct vfctl_ctx *ctx, struct lost *l, size_t vf, const struct vfctl_lease *other,
 	bool holds)
 {
@@ -406,7 +419,7 @@ static int look_for_values(struct vfctl_ctx *ctx, struct rebuild *b, struct lost
 	return 0;
 }
 
-/* After all were looked at. */
+/* Called after all leases were compared. */
 static void drop_values(struct lost *l)
 {
 	for (size_t v = 0; v < l->lease.vf_count; v++)
@@ -415,7 +428,10 @@ static void drop_values(struct lost *l)
 
 /* ---- the steps ---- */
 
-/* 1: it is the domain of @ret_who's by now; one that rests, or that is set aside, may be this domain's. */
+/*
+ * 1: the domain of @ret_who has it; a value that is in its cooldown or reserved may be this
+ * domain's.
+ */
 static int find_owner(struct vfctl_ctx *ctx, const struct vfctl_lease *l, struct vfctl_ids *ids,
 	enum vfctl_id_kind kind, uint64_t value, char ret_who[ID_OWNER_WORDS])
 {
@@ -426,11 +442,11 @@ static int find_owner(struct vfctl_ctx *ctx, const struct vfctl_lease *l, struct
 		ctx_clear(ctx);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	id_owner_words(&now.owner, ret_who);
+	id_owner_text(&now.owner, ret_who);
 	return now.state == VFCTL_ID_LEASED && !str_eq(now.owner.domain_uuid, l->domain_uuid);
 }
 
-/* 1: it is another's, so that the domain gets its lease without it. */
+/* 1: it belongs to another domain, so this one gets its lease without it. */
 static int is_others(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l, size_t vf,
 	enum vfctl_id_kind kind, uint64_t value)
 {
@@ -438,14 +454,14 @@ static int is_others(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 	int r = find_owner(ctx, l, b->ids, kind, value, who);
 
 	if (r == 1)
-		log_warn(ctx, "%s, which domain %s has for VF %s, belongs to %s by now, and stays there: the "
-			"start of %s is refused until one of them has another (vfctl set %s %s=... --config)",
+		log_warn(ctx, "%s, which domain %s uses for VF %s, now belongs to %s: domain %s cannot "
+			"start until one of them has another one (vfctl set %s %s=... --config)",
 			vfctl_id_format(kind, value, text), l->domain_name, TEXT(&l->vfs[vf].bdf), who,
 			l->domain_name, TEXT(&l->vfs[vf].bdf), kind == VFCTL_ID_MAC ? "mac" : "guid");
 	return r;
 }
 
-/* The GUID or MAC of one of its VFs, if a pool of ours may give it. */
+/* Add the GUID or MAC of one of its VFs, if a pool may allocate it. */
 static int add_value(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l, size_t i,
 	struct identities *io)
 {
@@ -496,8 +512,8 @@ static int add_successor_step(struct vfctl_ctx *ctx, const struct successor *nex
 
 	if (!want || !before)
 		return ctx_oom(ctx);
-	step_add_op(steps, &op_lease_domain, want, before, l->id, "give the lease of domain %s of UUID %s, "
-		"which libvirt does not know any more, to domain %s of UUID %s", l->domain_name,
+	step_add_op(steps, &op_lease_domain, want, before, l->id, "give the lease of the former domain "
+		"%s with UUID %s to domain %s with UUID %s", l->domain_name,
 		l->domain_uuid, d->name, d->uuid);
 	return 0;
 }
@@ -510,8 +526,8 @@ int vfctl_rebuild_plan(struct vfctl_ctx *ctx, const struct vfctl_place_options *
 	int r;
 
 	if (!options->hypervisor)
-		return ctx_fail(ctx, -EINVAL, "what guests hold is read from libvirt, which is not "
-			"at hand");
+		return ctx_fail(ctx, -EINVAL, "vfctl must read from libvirt what guests hold, but is "
+			"not connected to it");
 	r = guest_change_open(ctx, dry_run, &change);
 	if (r == 0 && !dry_run)
 		recover_guests(ctx, options->hypervisor, NULL);

@@ -4,14 +4,14 @@
 #include "base/buf.h"
 #include "base/vfattr.h"
 
-/* What of it is more than the safe defaults; a limit, and a link that is down, are less. */
+/* The attributes that exceed the safe defaults. A rate limit, and a link that is down, do not. */
 static uint32_t grants_in(const struct vfctl_vf_attrs *a)
 {
 	uint32_t less = vfctl_vf_attrs_default(a) | VFCTL_ATTR_MAX_RATE | VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
 
 	if (a->link_state == VFCTL_LINK_STATE_DISABLE)
 		less |= VFCTL_ATTR_LINK_STATE;
-	/* Priority and protocol are a tag's. */
+	/* Priority and protocol belong to a VLAN tag. */
 	return a->mask & (a->vlan ? ~(less & ~(uint32_t)VFCTL_ATTR_VLAN) : ~(less | VFCTL_ATTR_VLAN));
 }
 
@@ -30,9 +30,9 @@ void rebuild_grant_defaults(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 			continue;
 		attrs_put(&asked, &vf->intent, grants);
 		vf->intent.mask &= ~grants;
-		log_warn(ctx, "the metadata of domain %s asks for more than the safe defaults of VF %s/%u, "
-			"and does not get it: %s; if that is right: vfctl recover --rebuild --trust-metadata "
-			"instead of this, or afterwards vfctl set %s %s --config", l->domain_name,
+		log_warn(ctx, "the metadata of domain %s asks for more than the safe defaults of VF "
+			"%s/%u, which vfctl does not grant: %s; to grant it: vfctl recover --rebuild "
+			"--trust-metadata, or afterwards vfctl set %s %s --config", l->domain_name,
 			there ? vfctl_pf_name(pf, name) : vfctl_bdf_format(&vf->pf, name), vf->index,
 			asked.data ? asked.data : "", TEXT(&vf->bdf), asked.data ? asked.data : "");
 	}

@@ -7,14 +7,15 @@
 #include "core/lease.h"
 
 /*
- * Whoever may define domains in libvirt writes their metadata, and that need not be an administrator
- * of this host (docs/security.md). What only such a one may grant is taken out of @l, a lease that
- * is rebuilt from metadata, with a warning that says how to grant it.
+ * Users who may define domains in libvirt write their metadata, and they need not be administrators
+ * of this host (docs/explanation/security.md). Values that only an administrator may grant are
+ * removed from @l, a lease that is rebuilt from metadata, with a warning that says how to grant
+ * them.
  */
 void rebuild_grant_defaults(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	struct vfctl_lease *l);
 
-/* "VF 0000:11:10.0 with mac=.. vlan=..": each VF of the lease, with all that it is leased with. */
+/* "VF 0000:11:10.0 with mac=.. vlan=..": each VF of the lease, with all its leased values. */
 char *rebuild_vfs_text(const struct vfctl_lease *l);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest whose domain is there already: is it as its file asks, and if not, what makes it so? */
+/* A guest whose domain already exists: compare it with its file, and plan the changes. */
 #include "guest/redefine/redefine.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static void redefine_op_freep(struct redefine_op **r)
 	free(*r);
 }
 
-/* ---- what is there ---- */
+/* ---- the present state ---- */
 
 static int check_lease(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
@@ -42,20 +42,23 @@ static int check_lease(struct vfctl_ctx *ctx, const struct redefine_op *r)
 	if (e < 0)
 		return e;
 	if (!r->lease || !r->lease->cell_count || !info->persistent)
-		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, which vfctl did not "
-			"define; remove it (vfctl undefine %s --force), or choose another name",
+		return ctx_fail(ctx, -EEXIST, "libvirt already has a domain %s, which vfctl did not "
+			"define; undefine it (vfctl undefine %s --force), or choose another name",
 			info->name, info->name);
 	if (!str_eq(r->q->guest->name, info->name))
-		return ctx_fail(ctx, -EEXIST, "the domain of that UUID is called %s; rename it (virsh "
+		return ctx_fail(ctx, -EEXIST, "the domain with that UUID is called %s; rename it (virsh "
 			"domrename %s %s), or write its name into the file", info->name, info->name,
 			r->q->guest->name);
 	if (r->q->guest->uuid && !str_eq(r->q->guest->uuid, info->uuid))
-		return ctx_fail(ctx, -EEXIST, "libvirt has a domain %s already, and its UUID is %s; "
-			"write that into the file, or choose another name", info->name, info->uuid);
+		return ctx_fail(ctx, -EEXIST, "libvirt already has a domain %s, with UUID %s; write "
+			"that UUID into the file, or choose another name", info->name, info->uuid);
 	return 0;
 }
 
-/* What its definition needs, which is less than the lease has while a former run goes on. */
+/*
+ * The resources of its definition, which are fewer than those of the lease while a former run
+ * continues.
+ */
 static int read_shape(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct op later = {&op_shape_later, (char *)r->q->info->uuid, NULL, NULL};
@@ -65,7 +68,7 @@ static int read_shape(struct vfctl_ctx *ctx, struct redefine_op *r)
 	return e < 0 ? e : lease_shape_from_text(ctx, *text ? text : whole, &r->shape);
 }
 
-/* What a move leaves as the definition has it, whoever wrote that. */
+/* A move keeps these values as the definition has them, regardless of who wrote them. */
 static void keep_defined(struct redefine_op *r)
 {
 	struct vfctl_guest *guest = r->placed->guest;
@@ -89,9 +92,9 @@ static int read_definition(struct vfctl_ctx *ctx, struct redefine_op *r)
 		e = domain_has_place(ctx, xml, r->placed->model->topology, &r->has);
 	if (e != -EINVAL)
 		return e;
-	ctx_prefix(ctx, e, "others changed the definition");
-	return ctx_append(ctx, -EEXIST, "; put that back (virsh edit %s), or define it anew: vfctl "
-		"undefine %s, then define", r->q->info->name, r->q->info->name);
+	ctx_prefix(ctx, e, "another program changed the definition");
+	return ctx_append(ctx, -EEXIST, "; undo that (virsh edit %s), or define the domain again: vfctl "
+		"undefine %s, then vfctl define", r->q->info->name, r->q->info->name);
 }
 
 static int read_all(struct vfctl_ctx *ctx, struct redefine_op *r)
@@ -120,12 +123,12 @@ static int read_all(struct vfctl_ctx *ctx, struct redefine_op *r)
 	return e < 0 ? e : read_definition(ctx, r);
 }
 
-/* ---- what others changed ---- */
+/* ---- changes by other programs ---- */
 
 static int fail_others(struct vfctl_ctx *ctx, const struct redefine_op *r, const char *what)
 {
-	return ctx_fail(ctx, -EEXIST, "domain %s was changed by others since it was defined: %s; put "
-		"that back (virsh edit %s), or define it anew: vfctl undefine %s, then define",
+	return ctx_fail(ctx, -EEXIST, "domain %s was changed by others since it was defined: %s; undo "
+		"that (virsh edit %s), or define the domain again: vfctl undefine %s, then vfctl define",
 		r->q->info->name, what, r->q->info->name, r->q->info->name);
 }
 
@@ -145,7 +148,7 @@ static int check_amounts(struct vfctl_ctx *ctx, const struct redefine_op *r)
 	return what.len ? fail_others(ctx, r, what.data) : 0;
 }
 
-/* The pins say what the lease holds. */
+/* The pins must match the lease. */
 static int check_pins(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	struct vfctl_cpuset beyond = r->has.place->held_cpus;
@@ -160,21 +163,21 @@ static int check_pins(struct vfctl_ctx *ctx, const struct redefine_op *r)
 	return fail_others(ctx, r, what.data);
 }
 
-/* ---- what its file asks ---- */
+/* ---- the requests of its file ---- */
 
 static int compare_files(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	if (!r->has.asked && r->q->guest->doc)
-		log_warn(ctx, "what the file of domain %s said when it was defined is not known: only its "
-			"vCPUs, memory and VFs are compared", r->q->info->name);
+		log_warn(ctx, "the file that domain %s was defined with is unknown: only its vCPUs, "
+			"memory and VFs are compared", r->q->info->name);
 	if (r->has.asked && r->q->guest->doc)
 		file_diff_make(r->q->guest, r->has.asked, &r->diff);
 	if (r->diff.refused.failed)
 		return ctx_oom(ctx);
 	if (!r->diff.refused_count)
 		return 0;
-	return ctx_fail(ctx, -EEXIST, "domain %s is there already, and this is not changed in it: %s; "
-		"to define it anew: vfctl undefine %s, then define", r->q->info->name,
+	return ctx_fail(ctx, -EEXIST, "domain %s is already defined, and vfctl does not change this in "
+		"it: %s; to define it again: vfctl undefine %s, then vfctl define", r->q->info->name,
 		r->diff.refused.data, r->q->info->name);
 }
 
@@ -190,14 +193,14 @@ static int fail_nothing(struct vfctl_ctx *ctx, const struct redefine_op *r)
 
 	for (size_t i = 0; i < r->has.intent.vf_count; i++)
 		if (r->attached[i])
-			buf_printf(&besides, "%s%s", besides.len ? ", " : "; it has besides, by vfctl "
-				"attach: ", vfctl_bdf_format(&r->has.intent.vfs[i].bdf,
+			buf_printf(&besides, "%s%s", besides.len ? ", " : "; attached besides, with "
+				"vfctl attach: ", vfctl_bdf_format(&r->has.intent.vfs[i].bdf,
 				(char[VFCTL_BDF_TEXT]){0}));
-	return ctx_fail(ctx, -EALREADY, "domain %s is defined as its file asks%s", r->q->info->name,
+	return ctx_fail(ctx, -EALREADY, "domain %s is already defined as its file asks%s", r->q->info->name,
 		besides.data ? besides.data : "");
 }
 
-/* Does a VF answer each entry? */
+/* Whether each entry has a matching VF. */
 static bool has_all(const struct redefine_op *r)
 {
 	for (size_t s = 0; s < r->slot_count; s++)
@@ -206,7 +209,7 @@ static bool has_all(const struct redefine_op *r)
 	return true;
 }
 
-/* 0 there is something to do. */
+/* 0: there is something to do. */
 static int look_redefinition(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	int e = compare_files(ctx, r);
@@ -226,9 +229,9 @@ static int look_redefinition(struct vfctl_ctx *ctx, struct redefine_op *r)
 	return 0;
 }
 
-/* ---- what it will be ---- */
+/* ---- the future state ---- */
 
-/* A value may go from one VF of the domain to another, and from one that leaves it. */
+/* A value may move from one VF of the domain to another, also from a VF that leaves it. */
 static int check_values(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	const struct vfctl_placement *p = r->placed;
@@ -267,7 +270,7 @@ static int check_values(struct vfctl_ctx *ctx, const struct redefine_op *r)
 	return e;
 }
 
-/* What attach gave stands without a place in the metadata. */
+/* Attached VFs have no place in the metadata. */
 static int forget_attached(struct vfctl_ctx *ctx, const struct redefine_op *r, const char *xml,
 	char **ret)
 {
@@ -285,7 +288,7 @@ static int forget_attached(struct vfctl_ctx *ctx, const struct redefine_op *r, c
 	return metadata_forget_places(ctx, xml, vfs, count, ret);
 }
 
-/* Its own definition is the template: what others wrote there stays. */
+/* Its own definition is the template, so that the changes of other programs are kept. */
 static int make_xml(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_domain_info *info = r->q->info;
@@ -305,7 +308,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct redefine_op *r)
 	return e;
 }
 
-/* The CPUs, memory and cells of the place; where it stays, what it has. */
+/* The CPUs, memory and cells of the new place; if it does not move, the present ones. */
 static int make_shape(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_assignment *a = vfctl_placement_assignment(r->placed);

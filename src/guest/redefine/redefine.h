@@ -10,18 +10,21 @@ struct redefine_request {
 	struct vfctl_guest *guest; /* given the domain's UUID if it has none */
 	const struct vfctl_place_options *options;
 	const struct vfctl_domain_info *info; /* its definition */
-	/* It moves there: it is as its file asked, and its VFs keep what they
-	 * are leased with. NULL: it does not. */
+	/*
+	 * A move: the guest is as its file requests, and its VFs keep their leased values. NULL: no
+	 * move.
+	 */
 	const struct vfctl_assignment *to;
 	bool dry_run;
 };
 
 /*
- * The steps that make the domain what its file asks: its file is compared with what that said when
- * the domain was defined, and the domain with the file, for it may have changed since. It keeps its
- * UUID, its VFs with their MACs and GUIDs, its CPUs and nodes wherever the file lets it, and what
- * others wrote into its definition. -EALREADY: it is as asked; -EEXIST: it is not ours, or what
- * differs is not changed in a domain that is there, and the words say what.
+ * The steps that change the domain to what its file requests. The file is compared with the file at
+ * the last definition, and the domain with the file, because either may have changed since. The
+ * domain keeps its UUID, its VFs with their MACs and GUIDs, its CPUs and nodes where the file
+ * permits it, and what other programs wrote into its definition. -EALREADY: it is as requested;
+ * -EEXIST: vfctl did not define it, or a difference cannot be changed in an existing domain, and
+ * the message names it.
  */
 int guest_redefine(struct vfctl_ctx *ctx, const struct redefine_request *request,
 	struct vfctl_change *change);

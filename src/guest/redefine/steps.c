@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The steps of a guest that is defined anew: each says what was and what will be. */
+/* The steps of a guest that is defined again: each names the present and the new state. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -21,7 +21,7 @@ static const struct vfctl_domain_vf *will_have(const struct redefine_op *r,
 	return find_domain_vf(r->placed->vfs, r->placed->vf_count, vf);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
 /* The value of that attribute, or "none". */
 static const char *value_of(const struct vfctl_vf_attrs *attrs, const char *key,
@@ -98,7 +98,7 @@ static void put_tuning(const struct redefine_op *r, struct buf *out)
 		put_change(out, "tuning", *was ? was : "none", *now ? now : "none");
 }
 
-/* What of the definition is another, but for what the lease's steps say. */
+/* Describe the changes of the definition that the steps for the lease do not mention. */
 static int put_definition(struct vfctl_ctx *ctx, const struct redefine_op *r, struct buf *out)
 {
 	struct vfctl_parsed_domain *parsed = NULL;
@@ -170,7 +170,7 @@ static int add_cells(struct vfctl_ctx *ctx, struct vfctl_lease *io, const struct
 	return 0;
 }
 
-/* What the run has, and what the next one needs. */
+/* The resources of the present run and of the next one together. */
 static int join_shapes(struct vfctl_ctx *ctx, const struct redefine_op *r, struct vfctl_lease *ret)
 {
 	_free_ char *text = lease_shape_to_text(r->lease);
@@ -180,7 +180,7 @@ static int join_shapes(struct vfctl_ctx *ctx, const struct redefine_op *r, struc
 		e = add_cells(ctx, ret, &r->new_shape);
 	vfctl_cpuset_or(&ret->cpus, &r->new_shape.cpus);
 	vfctl_cpuset_or(&ret->qemu_cpus, &r->new_shape.qemu_cpus);
-	/* A core of its own carries its QEMU's threads as well. */
+	/* A core of its own carries QEMU's threads as well. */
 	vfctl_cpuset_andnot(&ret->qemu_cpus, &ret->cpus);
 	ret->memory_bytes = 0;
 	for (size_t i = 0; i < ret->cell_count; i++)
@@ -193,7 +193,7 @@ static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefine_op *r, s
 	_cleanup_(lease_clear) struct vfctl_lease both = {0};
 	_free_ char *had = lease_shape_to_text(r->lease), *need = lease_shape_to_text(&r->shape);
 	_free_ char *final = lease_shape_to_text(&r->new_shape), *now = NULL, *before = NULL;
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 	const char *name = r->q->info->name;
 	int e = had && need && final ? 0 : ctx_oom(ctx);
 
@@ -205,9 +205,9 @@ static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefine_op *r, s
 	before = str_format("%s%s", had, r->running ? "" : OP_OFF);
 	if (e < 0 || !now || !before)
 		return e < 0 ? e : ctx_oom(ctx);
-	put_shape(&words, &r->shape, &r->new_shape);
-	step_begin(steps, "change what is leased to domain %s: %s%s", name, words.data ? words.data
-		: "shared vCPUs", r->running ? "; until it stops, both" : "");
+	put_shape(&message, &r->shape, &r->new_shape);
+	step_begin(steps, "change the lease of domain %s: %s%s", name, message.data ? message.data
+		: "shared vCPUs", r->running ? "; both until it stops" : "");
 	step_op(steps, &op_lease_shape, now, before, "%s", r->q->info->uuid);
 	if (r->running)
 		step_op(steps, &op_shape_later, final, need, "%s", r->q->info->uuid);
@@ -216,19 +216,19 @@ static int add_shape_steps(struct vfctl_ctx *ctx, const struct redefine_op *r, s
 
 /* ---- its VFs ---- */
 
-/* One that has it already, with something else from now on. */
+/* A VF that it already has, with other values from now on. */
 static int add_intent(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_domain_vf *vf, const struct vfctl_lease_vf *has, struct steps *steps)
 {
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 
-	put_attrs(&words, &has->intent, &vf->attrs);
-	if (words.failed)
+	put_attrs(&message, &has->intent, &vf->attrs);
+	if (message.failed)
 		return ctx_oom(ctx);
-	if (!words.len)
+	if (!message.len)
 		return 0;
-	step_begin(steps, "change what VF %s is leased with to domain %s: %s", TEXT(&vf->bdf),
-		r->q->info->name, words.data);
+	step_begin(steps, "change the leased values of VF %s of domain %s: %s", TEXT(&vf->bdf),
+		r->q->info->name, message.data);
 	step_attrs_op(steps, &op_intent, &vf->attrs, &has->intent, "%s/%s", r->q->info->uuid,
 		TEXT(&vf->bdf));
 	return 0;
@@ -249,7 +249,7 @@ static int add_vf(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	return 0;
 }
 
-/* The file was asked which PF is meant; of what was attached it says nothing. */
+/* The PFs that the file names were checked; the file says nothing about attached VFs. */
 static int add_port(struct vfctl_ctx *ctx, const struct redefine_op *r, size_t i,
 	const struct vfctl_lease_vf *has, struct steps *steps)
 {
@@ -279,7 +279,7 @@ static int add_vf_steps(struct vfctl_ctx *ctx, const struct redefine_op *r, stru
 	return e;
 }
 
-/* ---- what it has no more ---- */
+/* ---- what it no longer has ---- */
 
 static bool leaves(const struct redefine_op *r, const struct vfctl_lease_vf *vf)
 {
@@ -292,7 +292,7 @@ static bool carries(const struct vfctl_vf_attrs *a, enum vfctl_id_kind kind, uin
 				     : a->mask & VFCTL_ATTR_MAC && mac_number(&a->mac) == value;
 }
 
-/* Does one of its VFs have the value afterwards? */
+/* Whether one of its VFs has the value afterwards. */
 static bool has_value(const struct redefine_op *r, enum vfctl_id_kind kind, uint64_t value)
 {
 	for (size_t i = 0; i < r->placed->vf_count; i++)
@@ -309,18 +309,18 @@ static bool had_value(const struct redefine_op *r, const struct vfctl_id *id)
 	return false;
 }
 
-/* Its MAC or GUID went to another VF of the domain. */
+/* Whether its MAC or GUID moved to another VF of the domain. */
 static bool hands_on(const struct redefine_op *r, const struct vfctl_vf_attrs *a)
 {
 	return (a->mask & VFCTL_ATTR_MAC && has_value(r, VFCTL_ID_MAC, mac_number(&a->mac))) ||
 		(a->mask & VFCTL_ATTR_PORT_GUID && has_value(r, VFCTL_ID_GUID, a->port_guid));
 }
 
-/* ---- values that the domain keeps and the VF has ---- */
+/* ---- values that both the domain and the VF keep ---- */
 
 /*
- * The VF's MAC or GUIDs from when its guest let go of it on, where the domain takes them along to
- * another VF: by then they may be the VF's own, given to the guest for want of a pool.
+ * The VF needs new values for its MAC or GUIDs after its guest has released it, if the domain keeps
+ * the old ones on another VF: they may be the VF's own, because there was no pool.
  */
 static uint32_t takes_along(const struct redefine_op *r, const struct vfctl_lease_vf *row,
 	const struct vfctl_vf *vf)
@@ -343,7 +343,7 @@ static uint32_t takes_along(const struct redefine_op *r, const struct vfctl_leas
 	return mask;
 }
 
-/* Values of its own that nobody has: neither now nor when this change is done. */
+/* Derive values for the VF that have no owner, neither now nor after this change. */
 static int renew_left_vf(struct vfctl_ctx *ctx, const struct redefine_op *r, uint32_t mask,
 	const struct vfctl_pf *pf, const struct vfctl_vf *vf, struct vfctl_vf_attrs *ret)
 {
@@ -362,7 +362,10 @@ static int renew_left_vf(struct vfctl_ctx *ctx, const struct redefine_op *r, uin
 	return e;
 }
 
-/* 1: it is there; 0: it is gone, and has nothing. What cannot be read may have the domain's values. */
+/*
+ * 1: it exists; 0: it is absent and has no values. A VF that cannot be read may have the domain's
+ * values.
+ */
 static int find_leaving(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf)
 {
@@ -371,8 +374,8 @@ static int find_leaving(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const char *unread = found ? (*ret_pf)->unread : inv->unread;
 
 	*ret_vf = found;
-	return !unread ? found != NULL : ctx_fail(ctx, -EIO, "nothing is changed, for what VF %s has "
-		"cannot be told (%s); to leave it as it is: vfctl detach %s --vf %s", TEXT(bdf), unread,
+	return !unread ? found != NULL : ctx_fail(ctx, -EIO, "nothing is changed, because the values of "
+		"VF %s cannot be read (%s); to keep it as it is: vfctl detach %s --vf %s", TEXT(bdf), unread,
 		r->q->info->name, TEXT(bdf));
 }
 
@@ -381,7 +384,7 @@ static int add_renewal(struct vfctl_ctx *ctx, const struct redefine_op *r,
 {
 	struct vfctl_vf_attrs attrs = {.proto = VFCTL_VLAN_8021Q}, had;
 	const struct vfctl_vf_attrs none = {0};
-	_buf_ struct buf words = {0};
+	_buf_ struct buf message = {0};
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
 	uint32_t mask;
@@ -394,11 +397,11 @@ static int add_renewal(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	if (e < 0 || !mask)
 		return e;
 	had = attrs_before(&vf->attrs, &attrs);
-	put_attrs(&words, &had, &attrs);
-	if (words.failed)
+	put_attrs(&message, &had, &attrs);
+	if (message.failed)
 		return ctx_oom(ctx);
-	step_begin(steps, "VF %s gets values of its own%s, for domain %s keeps these: %s",
-		TEXT(&row->bdf), r->running ? " when that stops" : "", r->q->info->name, words.data);
+	step_begin(steps, "VF %s gets new values%s, because domain %s keeps the present ones: %s",
+		TEXT(&row->bdf), r->running ? " when that stops" : "", r->q->info->name, message.data);
 	if (r->running)
 		step_attrs_op(steps, &op_run_had, &attrs, &none, "%s/%s", r->q->info->uuid, TEXT(&row->bdf));
 	else
@@ -431,7 +434,7 @@ static int add_leaving(struct vfctl_ctx *ctx, const struct redefine_op *r,
 		step_op(steps, &op_vf_leaves, hands_on(r, &vf->intent) ? VF_LEAVES
 			: VF_LEAVES_WITH_VALUES, "", "%s/%s", uuid, at);
 	} else {
-		step_begin(steps, "return VF %s to what it was and end its lease", at);
+		step_begin(steps, "reset VF %s and end its lease", at);
 		step_op(steps, &op_unlease_vf, "", before, "%s/%s", uuid, at);
 	}
 	return 0;
@@ -447,7 +450,9 @@ static int add_leave_steps(struct vfctl_ctx *ctx, const struct redefine_op *r, s
 	return e;
 }
 
-/* Values of pools that none of its VFs has any more; a run that goes on keeps its own to its end. */
+/*
+ * Values of pools that none of its VFs has any more; a current run keeps its values until its end.
+ */
 static int find_lost(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	size_t kept = 0;
@@ -464,28 +469,28 @@ static int find_lost(struct vfctl_ctx *ctx, struct redefine_op *r)
 	return e;
 }
 
-/* ---- all ---- */
+/* ---- all steps ---- */
 
 static int add_definition_step(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	struct steps *steps)
 {
 	_free_ char *want = NULL, *before = NULL;
-	_buf_ struct buf words = {0};
-	int e = put_definition(ctx, r, &words);
+	_buf_ struct buf message = {0};
+	int e = put_definition(ctx, r, &message);
 
 	if (e == 0)
 		e = redefine_text(ctx, r->xml, false, &want);
 	if (e == 0)
 		e = redefine_text(ctx, r->q->info->xml, !r->running, &before);
-	if (e < 0 || words.failed)
+	if (e < 0 || message.failed)
 		return e < 0 ? e : ctx_oom(ctx);
 	step_begin(steps, "change the definition of domain %s: %s", r->q->info->name,
-		words.data);
+		message.data);
 	step_op(steps, &op_redefine, want, before, "%s", r->q->info->uuid);
 	return 0;
 }
 
-/* What ends with a run needs one that the hook has begun, or none at all. */
+/* Whatever ends with a run needs a run that the hook began, or no run at all. */
 static int check_run(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	_free_ char *has = lease_shape_to_text(&r->shape), *needs = lease_shape_to_text(&r->new_shape);
@@ -497,10 +502,11 @@ static int check_run(struct vfctl_ctx *ctx, const struct redefine_op *r)
 	if (!less || r->lease->running == r->running)
 		return 0;
 	if (r->running)
-		return ctx_fail(ctx, -EBUSY, "domain %s runs, and vfctl's hook did not see its start: "
-			"nobody would end what that run holds; stop it first: virsh shutdown %s", name,
+		return ctx_fail(ctx, -EBUSY, "domain %s runs, but vfctl's hook did not see its start, "
+			"so nothing would end its lease at the stop; stop the domain first: virsh "
+			"shutdown %s", name,
 			name);
-	return ctx_fail(ctx, -EBUSY, "the last run of domain %s was not ended; do that first: vfctl "
+	return ctx_fail(ctx, -EBUSY, "the last run of domain %s has not ended; end it first: vfctl "
 		"release %s", name, name);
 }
 
@@ -526,7 +532,7 @@ int redefine_add_steps(struct vfctl_ctx *ctx, struct redefine_op *r, struct vfct
 	if (e < 0)
 		return e;
 	change->result = str_format("domain %s is %s%s", r->q->info->name, !r->q->to ? "defined anew"
-		: r->running ? "defined for its new place" : "moved", r->running ? "; it runs as it was "
-		"until it is stopped and started again" : "");
+		: r->running ? "defined for its new place" : "moved", r->running ? "; the change takes "
+		"effect when it is stopped and started" : "");
 	return change->result ? identities_add_return_step(ctx, &r->lost, change) : ctx_oom(ctx);
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The VFs of a guest that is defined anew: which answers which entry, and what each has then. */
+/*
+ * The VFs of a guest that is defined again: match them with the entries, and find the new values of
+ * each.
+ */
 #include <errno.h>
 
 #include "base/find.h"
@@ -11,7 +14,7 @@
 
 #define CLASS_NETWORK 0x02
 
-/* ---- what the file asks for ---- */
+/* ---- the requests of the file ---- */
 
 static void add_slot(struct redefine_op *r, size_t entry, int cell)
 {
@@ -33,7 +36,7 @@ static void make_slots(struct redefine_op *r)
 	}
 }
 
-/* ---- what there is ---- */
+/* ---- the present VFs ---- */
 
 const struct vfctl_lease_vf *redefine_leased(const struct redefine_op *r,
 	const struct vfctl_bdf *vf)
@@ -46,12 +49,12 @@ static int check_vf(struct vfctl_ctx *ctx, const struct redefine_op *r, const st
 	const char *name = r->q->info->name;
 
 	if (!vfctl_domain_intent_device(&r->has.intent, vf) && !redefine_leased(r, vf))
-		return ctx_fail(ctx, -EEXIST, "vfctl's metadata in domain %s names VF %s, which is no "
-			"device of it and not leased to it; take that out: vfctl detach %s --vf %s", name,
+		return ctx_fail(ctx, -EEXIST, "the metadata of domain %s names VF %s, which is neither "
+			"a device of it nor leased to it; remove that: vfctl detach %s --vf %s", name,
 			TEXT(vf), name, TEXT(vf));
 	if (!vfctl_domain_intent_device(&r->has.intent, vf))
-		return ctx_fail(ctx, -EEXIST, "VF %s was taken out of the devices of domain %s; end its "
-			"lease (vfctl detach %s --vf %s), or put the device back", TEXT(vf), name, name,
+		return ctx_fail(ctx, -EEXIST, "VF %s was removed from the devices of domain %s; end its "
+			"lease (vfctl detach %s --vf %s), or add the device again", TEXT(vf), name, name,
 			TEXT(vf));
 	if (!redefine_leased(r, vf))
 		return ctx_fail(ctx, -EEXIST, "VF %s of domain %s is not leased to it; lease it with: "
@@ -59,7 +62,10 @@ static int check_vf(struct vfctl_ctx *ctx, const struct redefine_op *r, const st
 	return 0;
 }
 
-/* Without its metadata it would look like one that left: its device and MAC would stay, unleased. */
+/*
+ * Without its metadata a VF would look like one that left: its device and MAC would remain without
+ * a lease.
+ */
 static int check_named(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	const char *name = r->q->info->name;
@@ -69,14 +75,18 @@ static int check_named(struct vfctl_ctx *ctx, const struct redefine_op *r)
 
 		if (!vf->transient && !find_intent_vf(&r->has.intent, &vf->bdf) &&
 			vfctl_domain_intent_device(&r->has.intent, &vf->bdf))
-			return ctx_fail(ctx, -EEXIST, "vfctl's metadata of VF %s was taken out of domain "
-				"%s, which still has the VF; put that back (virsh edit %s), or define it "
-				"anew: vfctl undefine %s, then define", TEXT(&vf->bdf), name, name, name);
+			return ctx_fail(ctx, -EEXIST, "vfctl's metadata of VF %s was taken out of "
+				"domain %s, which still has the VF; undo that (virsh edit %s), or "
+				"define the domain again: vfctl undefine %s, then vfctl "
+				"define", TEXT(&vf->bdf), name, name, name);
 	}
 	return 0;
 }
 
-/* What a VF has is what it was leased with: whoever defines domains may have written the metadata. */
+/*
+ * A VF's values are those of its lease: any user who may define domains may have written the
+ * metadata.
+ */
 static void take_leased(struct redefine_op *r, struct vfctl_domain_vf *vf)
 {
 	const struct vfctl_lease_vf *row = redefine_leased(r, &vf->bdf);
@@ -85,13 +95,13 @@ static void take_leased(struct redefine_op *r, struct vfctl_domain_vf *vf)
 	vf->pf = row->pf;
 	vf->index = row->index;
 	if (!row->has_intent)
-		return; /* an older vfctl's: its next start believes the metadata, once */
+		return; /* of an older vfctl: its next start takes the metadata's values once */
 	vf->attrs = row->intent;
 	r->edited |= said.mask != row->intent.mask ||
 		(attrs_equal(&said, &row->intent) & said.mask) != said.mask;
 }
 
-/* An entry of vfctl define says where the VF is on the host. */
+/* An entry of vfctl define states the VF's address on the host. */
 static int read_attached(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	_free_ struct vfctl_free_vf *places = NULL;
@@ -106,9 +116,9 @@ static int read_attached(struct vfctl_ctx *ctx, struct redefine_op *r)
 	return e;
 }
 
-/* ---- which answers which ---- */
+/* ---- matching ---- */
 
-/* @exact: it is as the entry asks; else it may become so. */
+/* @exact: it is as the entry requests; else it can be changed to that. */
 static bool fits(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_guest_vf *want, const struct vfctl_domain_vf *have, bool exact)
 {
@@ -129,15 +139,21 @@ static bool fits(struct vfctl_ctx *ctx, const struct redefine_op *r,
 		!(as_asked.attrs.mask & ~attrs_equal(&as_asked.attrs, &have->attrs)));
 }
 
-/* A matching, as entries may overlap; one round: exact or not, those of the file or attached. */
+/*
+ * Entries may overlap, so this is a bipartite matching. One round: exact or not, for VFs of the
+ * file or attached ones.
+ */
 struct round {
 	bool fits[VFCTL_GUEST_VFS_MAX][VFCTL_GUEST_VFS_MAX];
 	bool tried[VFCTL_GUEST_VFS_MAX];
-	int slot_of[VFCTL_GUEST_VFS_MAX]; /* of a VF; -1 none */
+	int slot_of[VFCTL_GUEST_VFS_MAX]; /* for each VF its slot; -1: none */
 	size_t vf_count;
 };
 
-/* One that no slot has, so that VFs keep their order; else one that another can do without. */
+/*
+ * First try a VF without a slot, so that VFs keep their order; else one whose slot can use another
+ * VF.
+ */
 static bool find_one(struct round *m, int slot)
 {
 	for (size_t i = 0; i < m->vf_count; i++)
@@ -191,7 +207,7 @@ static bool is_of_fabric(struct vfctl_ctx *ctx, const struct redefine_op *r,
 		(want->fabric == VFCTL_VF_FABRIC_INFINIBAND) == have->infiniband;
 }
 
-/* An entry that asks for another PF now: the guest's MAC or GUID goes with it. */
+/* An entry that now requests another PF: the guest's MAC or GUID moves with it. */
 static void match_moving(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	bool taken[VFCTL_GUEST_VFS_MAX] = {false};
@@ -206,7 +222,7 @@ static void match_moving(struct vfctl_ctx *ctx, struct redefine_op *r)
 		}
 }
 
-/* Another PF has the address of the one of which it was leased. */
+/* Another PF now has the address of the PF from which it was leased. */
 static bool is_of_another(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_domain_vf *have, const struct vfctl_pf **ret_pf)
 {
@@ -219,7 +235,10 @@ const struct vfctl_pf *redefine_moved_pf(const struct redefine_op *r, const stru
 	return inventory_find_port(r->placed->snapshot->inventory, redefine_leased(r, vf)->port_id);
 }
 
-/* A network card that may be the one that is looked for, for nobody can tell what it is; NULL: none. */
+/*
+ * A network device that may be the one searched for, because its identification is not known; NULL:
+ * none.
+ */
 static const struct vfctl_pf *untold_pf(const struct redefine_op *r)
 {
 	const struct vfctl_inventory *inv = r->placed->snapshot->inventory;
@@ -239,20 +258,21 @@ static int fail_moved(struct vfctl_ctx *ctx, const struct redefine_op *r, const 
 	const struct vfctl_pf *untold = untold_pf(r);
 
 	if (now)
-		return ctx_fail(ctx, -EEXIST, "line %u: vfs: %s is another PF than the one of which domain "
-			"%s was given VF %s: that is %s (%s) now; write that into the file, or take the "
-			"VF out first: vfctl detach %s --vf %s", want->line, want->pf, name, TEXT(vf),
+		return ctx_fail(ctx, -EEXIST, "line %u: vfs: %s is not the PF of VF %s, which domain %s "
+			"got: that PF is now %s (%s); write that into the file, or remove the VF "
+			"first: vfctl detach %s --vf %s", want->line, want->pf, TEXT(vf), name,
 			vfctl_pf_name(now, (char[VFCTL_BDF_TEXT]){0}), TEXT(&now->bdf), name, TEXT(vf));
-	return ctx_fail(ctx, -EIO, "nothing is changed: another PF has the address of the one of which "
-		"domain %s was given VF %s, and that may be %s (%s); repair that, or take the VF out "
+	return ctx_fail(ctx, -EIO, "nothing is changed: another PF has the address of the PF from "
+		"which domain %s got VF %s, and that PF may be %s (%s); repair that, or remove the VF "
 		"first: vfctl detach %s --vf %s", name, TEXT(vf), untold ? TEXT(&untold->bdf) : "here",
 		untold && untold->unread ? untold->unread : untold ? "it has no network device" : unread,
 		name, TEXT(vf));
 }
 
 /*
- * A name may mean another PF since buses were numbered anew, and who wrote the file need not know:
- * while the PF that the guest had is here, nobody but a person says that it shall have the other.
+ * A name may match another PF after buses were renumbered, and the author of the file may not be
+ * aware of that. As long as the guest's previous PF exists, only an administrator may give the
+ * guest the other one.
  */
 static int check_named_pfs(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
@@ -291,7 +311,7 @@ int redefine_match(struct vfctl_ctx *ctx, struct redefine_op *r)
 		match_round(ctx, r, m, false, attached);
 	}
 	match_moving(ctx, r);
-	/* What was attached the file need not know. */
+	/* The file need not contain attached VFs. */
 	for (size_t i = 0; i < r->has.intent.vf_count; i++)
 		r->kept[i] |= r->attached[i];
 	ctx_clear(ctx);
@@ -313,12 +333,12 @@ bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefine_op *r)
 	return differ;
 }
 
-/* ---- what each has then ---- */
+/* ---- the new values of each ---- */
 
-/* Spoof check and trust are set in any case; identities stay the domain's. */
+/* Spoof check and trust are always set; identities stay with the domain. */
 #define ASKED_BY_FILE (attrs_with(VFCTL_ATTR_HAS_DEFAULT) & ~(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST))
 
-/* What the file asked for, of any VF, when the domain was defined. */
+/* The request of the file, for any VF, when the domain was defined. */
 static uint32_t asked_before(const struct redefine_op *r)
 {
 	uint32_t mask = 0;
@@ -328,7 +348,7 @@ static uint32_t asked_before(const struct redefine_op *r)
 	return mask & ASKED_BY_FILE;
 }
 
-/* What the file does not say stays as it is, but for what it said once. */
+/* Values that the file never contained are kept, except those that an earlier file contained. */
 static void keep_others(const struct redefine_op *r, const struct vfctl_vf_attrs *has,
 	struct vfctl_vf_attrs *io)
 {
@@ -337,12 +357,12 @@ static void keep_others(const struct redefine_op *r, const struct vfctl_vf_attrs
 	if (!r->q->to)
 		stay &= ~asked_before(r);
 	attrs_copy(io, has, stay);
-	/* Priority and protocol are a tag's. */
+	/* Priority and protocol belong to a VLAN tag. */
 	if (!(io->mask & VFCTL_ATTR_VLAN_ID) || !io->vlan)
 		io->mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
 }
 
-/* The name under which the domain has the value that @asked asks for; else a new one. */
+/* The name under which the domain has the value that @asked requests; else a new one. */
 static int name_device(struct vfctl_ctx *ctx, const struct redefine_op *r,
 	const struct vfctl_vf_attrs *asked, char device[16])
 {
@@ -401,7 +421,7 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefine_op *r, const struct 
 		out->attrs.mask & identity & ~attrs_equal(&out->attrs, &has->attrs))
 		e = new_identity(ctx, r, want, pf, vf, out);
 	keep_others(r, &has->attrs, &out->attrs);
-	/* As a new one has it. */
+	/* As for a new VF. */
 	if (out->infiniband && !(out->attrs.mask & VFCTL_ATTR_LINK_STATE)) {
 		out->attrs.mask |= VFCTL_ATTR_LINK_STATE;
 		out->attrs.link_state = VFCTL_LINK_STATE_AUTO;
@@ -409,7 +429,7 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefine_op *r, const struct 
 	return e;
 }
 
-/* A VF of its own that stays; or, when its entry goes to another PF, that of the plan. */
+/* The domain's own VF if it is kept or, if its entry moves to another PF, the VF of the plan. */
 int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_place_options *o = r->q->options;
@@ -417,7 +437,7 @@ int redefine_fill_vfs(struct vfctl_ctx *ctx, struct redefine_op *r)
 	struct vfctl_placement *p = r->placed;
 	int e = 0;
 
-	/* Room also for those that leave it. */
+	/* Allocate space also for the VFs that leave it. */
 	p->vfs = calloc(r->slot_count + r->has.intent.vf_count + r->lease->vf_count + 1, sizeof(*p->vfs));
 	if (!p->vfs)
 		return ctx_oom(ctx);

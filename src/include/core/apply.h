@@ -12,51 +12,53 @@
 extern "C" {
 #endif
 
-/** One entry of host.yaml's list of PFs, against the host as it is. */
+/** One entry of the list of PFs in host.yaml, compared with the host. */
 struct vfctl_declared_pf {
-	size_t index;			 /**< of the entry in the declaration */
+	size_t index;			 /**< index of the entry in the declaration */
 	const struct vfctl_pf_spec *spec; /**< owned by the declaration */
-	char name[64];	/**< as a person calls it; of one that is not there: what it is known by */
-	char address[VFCTL_BDF_TEXT]; /**< "": no one PF of this host is meant */
-	int error;    /**< 0; else why nothing is done about it, a negative errno */
-	char *words;  /**< the same in words; NULL */
-	struct vfctl_change *change; /**< a dry run's, without steps when all is as declared;
-					NULL with an error, and for a PF that is not managed */
+	char name[64];	/**< the name for messages; if the PF is not here, the name in the declaration */
+	char address[VFCTL_BDF_TEXT]; /**< "" if no single PF of this host matches */
+	int error;    /**< 0, or a negative errno: why nothing is done about it */
+	char *message;  /**< the message of @ref error; NULL if there is none */
+	struct vfctl_change *change; /**< a dry run, without steps if all is as declared; NULL
+					  with an error, and for a PF that is not managed */
 	/*
-	 * Its driver or udev is still at it: no network device yet, or one that is to get another
-	 * name (which the kernel refuses of a link that is up). At boot that passes.
+	 * Its driver or udev is not finished: there is no network device yet, or it is about to be
+	 * renamed (the kernel does not rename a link that is up). At boot this state passes.
 	 */
 	bool settling;
-	bool mistaken; /**< the error is one of the declaration: it comes again until that is changed */
-	char *kept;   /**< what differs and stays so while a guest has it, in words; or NULL */
+	bool mistaken; /**< the error is in the declaration: it persists until that is changed */
+	char *kept;   /**< differences that remain while a guest uses the VF, as text; or NULL */
 };
 
 /** One entry of host.yaml's list of VF-LAGs. */
 struct vfctl_declared_lag {
 	const struct vfctl_lag_spec *spec; /**< owned by the declaration */
-	int error;    /**< 0; else why nothing is done about it */
-	char *words;  /**< the same in words; NULL */
-	struct vfctl_change *change; /**< a dry run's; NULL with an error */
+	int error;    /**< 0, or why nothing is done about it */
+	char *message;  /**< the message of @ref error; NULL if there is none */
+	struct vfctl_change *change; /**< a dry run; NULL with an error */
 };
 
 struct vfctl_declared {
 	struct vfctl_declared_pf *pfs; /**< in the order of the file */
 	size_t count;
-	/** Of the host as a whole (hugepages, kernel): a dry run's; NULL with an error. */
+	/** A dry run for the host as a whole (kernel settings, subnet manager); NULL with an error. */
 	struct vfctl_change *host;
-	int host_error;	  /**< 0; else why nothing is done about it */
-	char *host_words; /**< the same in words; NULL */
+	int host_error;	  /**< 0, or why nothing is done about it */
+	char *host_text; /**< the message of @ref host_error; NULL if there is none */
 	struct vfctl_declared_lag *lags; /**< in the order of the file */
 	size_t lag_count;
+	/** Network functions without SR-IOV, read if an entry without VFs may match one; or NULL. */
+	struct vfctl_inventory *others;
 };
 
 /**
- * Compare the PFs that are declared with the host, all from one look at it (of all PFs). Nothing
- * is locked or written. What cannot be for one PF (it is not there, a VF that would have to go is in
- * use, a count above its limit) is that PF's error, and keeps no other from its own.
- * @param ids  pools of the same declaration; NULL none.
+ * Compare the PFs that are declared with the host, using one snapshot of all PFs. Nothing is locked
+ * or written. A problem with one PF (it is absent, a VF to be removed is in use, the count is above
+ * its limit) is the error of its entry and does not affect the other entries.
+ * @param ids  pools of the same declaration; NULL if there are none.
  * @param ret  freed with vfctl_declared_free().
- * @return 0; -EEXIST two entries mean one PF; -ENOMEM.
+ * @return 0; -EEXIST two entries match the same PF; -ENOMEM.
  */
 int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_host_spec *spec, struct vfctl_ids *ids, struct vfctl_declared **ret);
@@ -64,66 +66,83 @@ void vfctl_declared_free(struct vfctl_declared *declared);
 DEFINE_FREEP(struct vfctl_declared, vfctl_declared_free)
 
 /**
- * Plan: the PF of entry @p index is as declared. It is locked; PFs may be changed at the same
- * time by different processes, or with different contexts.
- * @param address  of the PF that was meant when it was looked at (struct vfctl_declared_pf).
- * @return as vfctl_create_plan(), vfctl_destroy_plan() and vfctl_set_plan(); -ENOENT no PF of
- * this host is meant; -EEXIST several are; -EAGAIN another one than @p address is by now.
+ * Plan to configure the PF of entry @p index as declared. The plan locks this PF only, so other
+ * processes, or other contexts, may change other PFs at the same time.
+ * @param address  the PF that matched when the declaration was compared (struct vfctl_declared_pf).
+ * @return as vfctl_create_plan(), vfctl_destroy_plan() and vfctl_set_plan(); -ENOENT no PF of this
+ * host matches; -EEXIST several match; -EAGAIN another PF than @p address matches now.
  */
 int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, size_t index,
 	const char *address, struct vfctl_ids *ids, struct vfctl_change **ret_change);
 
 /**
- * Plan: the two PFs of entry @p index of the list of VF-LAGs are one port for their VFs. After the PFs
- * themselves: their switches must be in switchdev mode. Both are locked.
- * @return 0, also when nothing is to be done; -EINVAL they are not two ports of one card, or differ in
- * what the driver wants alike; -EBUSY somebody has a VF of one, or a port is in another bond;
- * -EOPNOTSUPP the driver knows no VF-LAG; -ENODEV a PF has no network device here.
+ * Plan to combine the two PFs of entry @p index of the list of VF-LAGs into one port for their VFs.
+ * Apply the PFs first: their switches must be in switchdev mode. Both PFs are locked.
+ * @return 0, also if there is nothing to do; -EINVAL they are not two ports of one card, or differ
+ * in a setting that the driver requires to be equal; -EBUSY a VF of one is in use, or a port is in
+ * another bond; -EOPNOTSUPP the driver does not support VF-LAG; -ENODEV a PF has no network device
+ * here.
  */
 int vfctl_apply_lag_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, size_t index,
 	struct vfctl_change **ret_change);
 
 /**
- * Plan: pages and kernel settings of the host are as declared.
- * @return 0, also when nothing is to be done; -EBUSY pages that would have to go are in use; -ENOENT
- * the kernel has no such setting.
+ * Plan to set the huge pages, the kernel settings and the subnet manager of the host as declared.
+ * @param ids  of @p spec; NULL: they are opened if they are needed.
+ * @return 0, also if there is nothing to do; -EBUSY pages that are to be freed are in use; -ENOENT
+ * the kernel has no such setting, or OpenSM is not installed; -EEXIST OpenSM's partitions belong to
+ * the administrator.
  */
 int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
-	struct vfctl_change **ret_change);
+	struct vfctl_ids *ids, struct vfctl_change **ret_change);
 
-/** What a PF's PCI Express capability is set to. */
+/**
+ * Plan to write the leased GUIDs and their P_Keys into the partitions of this host's OpenSM. Call it
+ * after GUIDs or P_Keys changed, if spec->subnet.runs is VFCTL_SUBNET_HERE.
+ * @param ids  as above.
+ * @return 0, also if there is nothing to do; -EEXIST the file belongs to the administrator.
+ */
+int vfctl_partitions_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids, struct vfctl_change **ret_change);
+
+/** The settings of a PF's PCI Express capability. */
 struct vfctl_pci_express {
-	unsigned max_read_request_bytes; /**< 128 .. 16384: the most that it reads at once */
-	unsigned max_payload_bytes;	 /**< likewise: the most in one packet of a write */
-	bool larger_reads_help; /**< with its driver larger reads may help large messages */
-	bool relaxed_ordering; /**< its writes may pass each other; VFs follow their PF */
+	unsigned max_read_request_bytes; /**< 128 .. 16384: size of the largest read request */
+	unsigned max_payload_bytes;	 /**< 128 .. 16384: largest payload of one write packet */
+	bool larger_reads_help; /**< larger reads may help large messages with this driver */
+	bool relaxed_ordering; /**< its writes may be reordered; VFs follow their PF */
 };
 
-/** @return 0; -EACCES only root may read it; -ENODATA it has no such capability, or the errno. */
+/**
+ * @return 0; -EACCES only root may read it; -ENODATA it has no such capability; or another errno.
+ */
 int vfctl_pf_pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pci_express *ret);
 
 /**
- * Adaptive moderation of the completion queues that the kernel's own users make on a PF's RDMA
- * device (NVMe over Fabrics, NFS, SRP, iSER; neither IPoIB nor programs).
- * @return 0; -ENODEV it has no RDMA device; -EOPNOTSUPP the kernel does not tell.
+ * Adaptive moderation of the completion queues that kernel users create on a PF's RDMA device (NVMe
+ * over Fabrics, NFS, SRP, iSER; not IPoIB, not programs).
+ * @return 0; -ENODEV it has no RDMA device; -EOPNOTSUPP the kernel does not report it.
  */
 int vfctl_pf_rdma_adaptive_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool *ret_on);
 
-/** The interrupt moderation of a PF: what is set, what is wanted, what its driver makes of it. */
+/**
+ * The interrupt moderation of a PF: the current settings, the requested ones, and the driver's
+ * nearest values.
+ */
 struct vfctl_pf_moderation {
 	struct vfctl_coalesce now;
-	struct vfctl_coalesce wanted; /**< mask 0: nothing is */
-	struct vfctl_tuning_fit fit;  /**< of what is wanted; zeroed without */
+	struct vfctl_coalesce wanted; /**< mask 0: nothing is requested */
+	struct vfctl_tuning_fit fit;  /**< for the requested settings; zeroed if there are none */
 };
 
 /**
  * @param pf    with a network device of this network namespace.
- * @param wanted  what is asked of the PF; NULL: what @p spec declares for it, be it nothing.
- * @param ret_profile  the profile that it comes from, owned by @p spec or static; NULL: of none.
- *                     The pointer itself may be NULL.
+ * @param wanted  the requested settings; NULL: those that @p spec declares, which may be none.
+ * @param ret_profile  the profile that the settings come from, owned by @p spec or static; NULL if
+ *                     there is none. The pointer itself may be NULL.
  * @return 0; -ENODEV the PF has no network device here; -EOPNOTSUPP its driver has no
- * interrupt moderation to set; -ENOENT host.yaml names a profile that there is not.
+ * interrupt moderation to set; -ENOENT host.yaml names a profile that does not exist.
  */
 int vfctl_pf_moderation_read(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	const struct vfctl_pf *pf, const struct vfctl_host_spec *spec,
@@ -131,15 +150,17 @@ int vfctl_pf_moderation_read(struct vfctl_ctx *ctx, const struct vfctl_inventory
 	const struct vfctl_profile **ret_profile);
 
 /**
- * Plan to set a PF's interrupt moderation now; what host.yaml declares for it comes back with the
- * next vfctl_apply_plan(). Nothing is to be done when it is so already.
+ * Plan to set a PF's interrupt moderation now. The next vfctl_apply_plan() sets the values of
+ * host.yaml again. If the PF already has these settings, the change has no steps.
  * @param pf  a name of the PF.
+ * @param force  also if the change resets the PF while guests use its VFs.
  * @param ret_fit  what the driver makes of it; may be NULL.
- * @return 0; -ENOENT no such PF; -EOPNOTSUPP the driver takes nothing of what is wanted; as
+ * @return 0; -ENOENT no such PF; -EOPNOTSUPP the driver takes nothing of what is wanted; -EBUSY the
+ * change resets the PF, and guests use its VFs; as
  * vfctl_pf_moderation_read().
  */
 int vfctl_tune_plan(struct vfctl_ctx *ctx, const char *pf, const struct vfctl_coalesce *wanted,
-	bool dry_run, struct vfctl_tuning_fit *ret_fit, struct vfctl_change **ret_change);
+	bool force, bool dry_run, struct vfctl_tuning_fit *ret_fit, struct vfctl_change **ret_change);
 
 #ifdef __cplusplus
 }

@@ -17,10 +17,10 @@ DEFINE_FREEP(struct vfctl_change, vfctl_change_free)
 
 /** One effect of a step, as data. Its texts are owned by the change. */
 struct vfctl_operation {
-	const char *type;   /**< what is done: "numvfs", "vf-attrs", "vf-driver", "file", ... */
+	const char *type;   /**< type of the operation: "numvfs", "vf-attrs", "vf-driver", "file", ... */
 	const char *target; /**< a PF's address, "PF/INDEX", a path */
-	const char *want;   /**< NULL: nothing by itself, it goes with another one */
-	const char *before; /**< what a failure puts back; NULL: nothing was there */
+	const char *want;   /**< NULL: it has no value of its own and belongs to another operation */
+	const char *before; /**< what a roll-back restores; NULL: no value existed */
 };
 /**
  * Operation @p number of step @p index.

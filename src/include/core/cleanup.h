@@ -12,7 +12,9 @@
 		free(*pp);                                                               \
 	}
 
-/** Take what a cleaned-up variable has, a pointer or a struct, out of it: ownership moves to the caller. */
+/**
+ * Move the value of a cleaned-up variable, a pointer or a struct, to the caller, who then owns it.
+ */
 #define steal(p)                                                                         \
 	({                                                                               \
 		typeof(p) *pp_ = &(p);                                                   \

@@ -11,24 +11,24 @@ extern "C" {
 #endif
 
 /**
- * Set the file that keeps leases (default /var/lib/vfctl/state.db).
+ * Set the file that stores the leases (default /var/lib/vfctl/state.db).
  * @return 0, or -ENOMEM.
  */
 int vfctl_ctx_set_state_path(struct vfctl_ctx *ctx, const char *path);
 
 /**
- * Set the directory for what must be in a file for a moment (default /tmp): the CPUs and
- * nodes of a captured host, while hwloc reads them.
+ * Set the directory for temporary files (default /tmp), such as the CPUs and nodes of a captured
+ * host while hwloc reads them.
  * @return 0, or -ENOMEM.
  */
 int vfctl_ctx_set_temp_dir(struct vfctl_ctx *ctx, const char *path);
 
-/** The file that keeps leases. Owned by the context. */
+/** The file that stores the leases. Owned by the context. */
 const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx);
 
 /**
- * Longest time one write to the kernel may take before it is given up, in ms.
- * The default is 120000: a sick firmware answers that late (facts: mlx5).
+ * Time limit of one write to the kernel, in ms. The default is 120000: mlx5 waits 60 s for a
+ * firmware command, and one change needs several.
  */
 void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms);
 
@@ -39,6 +39,24 @@ void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms);
  * @return 0, or -ENOMEM.
  */
 int vfctl_ctx_set_origin(struct vfctl_ctx *ctx, const char *origin);
+
+/** Whether vfctl_ctx_cancel() was called. */
+bool vfctl_ctx_is_cancelled(const struct vfctl_ctx *ctx);
+
+/**
+ * A function that decides whether to keep a change.
+ * @return 0: keep it; -EINTR: roll it back because it was cancelled; another negative errno: roll
+ * it back.
+ */
+typedef int (*vfctl_confirm_fn)(struct vfctl_ctx *ctx, void *data);
+
+/**
+ * Call @fn once in each change, after all steps that can be rolled back, and before the first step
+ * that cannot. If @fn returns an error, the change is rolled back and vfctl_change_run() returns
+ * that error, or -ESTALE if the rollback failed. The locks of the change are held while @fn waits.
+ * @param fn  NULL, the default: each change is kept.
+ */
+void vfctl_ctx_set_confirm(struct vfctl_ctx *ctx, vfctl_confirm_fn fn, void *data);
 
 #ifdef __cplusplus
 }

@@ -10,23 +10,24 @@
 extern "C" {
 #endif
 
-/** Host CPUs or NUMA nodes this library can name: 0 .. VFCTL_CPU_MAX - 1. */
+/** The library supports host CPUs and NUMA nodes with the numbers 0 .. VFCTL_CPU_MAX - 1. */
 #define VFCTL_CPU_MAX 4096
 
-/** A set of CPU (or node) numbers; a plain value, zero-initialised is empty. */
+/** A set of CPU (or node) numbers. A plain value; zero-initialised it is empty. */
 struct vfctl_cpuset {
 	uint64_t word[VFCTL_CPU_MAX / 64];
 };
 
 /**
- * Read the kernel's list form, "0-3,8,10-11"; empty text is the empty set, white space
- * at the ends is allowed. @return 0; -EINVAL for anything else (a reversed range
- * included); -ERANGE for a number of VFCTL_CPU_MAX or more.
+ * Read the kernel's list form, "0-3,8,10-11". Empty text is the empty set; white space at the ends
+ * is allowed. @return 0; -EINVAL for anything else (a reversed range included); -ERANGE for a
+ * number of VFCTL_CPU_MAX or more.
  */
 int vfctl_cpuset_parse(const char *text, struct vfctl_cpuset *ret_set);
 /**
- * Print in list form into @p buf of @p size bytes.
- * @return the length the text needs (as snprintf), so >= size means it was cut.
+ * Print a set in list form into @p buf of @p size bytes.
+ * @return the length of the whole text, as snprintf(): a result >= @p size means that it was
+ * truncated.
  */
 size_t vfctl_cpuset_format(const struct vfctl_cpuset *set, char *buf, size_t size);
 

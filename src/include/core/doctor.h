@@ -12,36 +12,36 @@ extern "C" {
 #endif
 
 enum vfctl_severity {
-	VFCTL_NOTE,    /**< to be known; nothing is wrong */
-	VFCTL_WARNING, /**< it will be slow, or fail at some point */
+	VFCTL_NOTE,    /**< information; nothing is wrong */
+	VFCTL_WARNING, /**< it is slow, or may fail later */
 	VFCTL_PROBLEM, /**< it does not work */
 };
 /** "note", "warning", "problem"; never NULL. */
 const char *vfctl_severity_name(enum vfctl_severity severity);
 
-/** What vfctl_doctor_fix_plan() does about an ailment. */
+/** How vfctl_doctor_fix_plan() fixes an issue. */
 enum vfctl_fix {
-	VFCTL_FIX_NONE,	   /**< it is the administrator's: see the remedy */
+	VFCTL_FIX_NONE,	   /**< the administrator has to fix it: see the remedy */
 	VFCTL_FIX_HOOK,	   /**< install the hook of this vfctl */
 	VFCTL_FIX_LINK_UP, /**< set the PF's network device up */
 	VFCTL_FIX_VF_LINK, /**< let the VF's link follow the port */
-	VFCTL_FIX_FDB,	   /**< tell the card which MACs are behind its PF */
+	VFCTL_FIX_FDB,	   /**< add the MACs behind its PF to the card's table */
 };
 
-/** Something that is wrong with this host, or will be. */
-struct vfctl_ailment {
+/** A present or coming problem of this host. */
+struct vfctl_issue {
 	const char *check;  /**< name of the check, static: "pcie-link" */
 	enum vfctl_severity severity;
-	char subject[64];   /**< a PF, VF, domain or file; "" the host */
+	char subject[64];   /**< a PF, VF, domain or file; "" for the host */
 	const char *what;   /**< the finding, a sentence; static */
 	char *evidence;	    /**< what was read, and where */
-	const char *cause;  /**< static; NULL: it is in @ref what */
+	const char *cause;  /**< static; NULL: @ref what includes the cause */
 	char *remedy;
 	enum vfctl_fix fix;
-	char target[32];    /**< of the fix: a PF's address, or PF/INDEX */
+	char target[32];    /**< what the fix changes: a PF's address, or PF/INDEX */
 };
 
-/** A check that could not be made, or not of everything. */
+/** A check that could not be made, or only in part. */
 struct vfctl_unexamined {
 	const char *check;
 	char *why;
@@ -49,8 +49,8 @@ struct vfctl_unexamined {
 
 enum vfctl_presence {
 	VFCTL_PRESENT,
-	VFCTL_MISSING, /**< an ailment says why, and what helps */
-	VFCTL_UNKNOWN, /**< it could not be looked at, see vfctl_diagnosis.unexamined */
+	VFCTL_MISSING, /**< an issue names the cause and the remedy */
+	VFCTL_UNKNOWN, /**< it could not be checked, see vfctl_diagnosis.unexamined */
 };
 /** "ok", "missing", "unknown"; never NULL. */
 const char *vfctl_presence_name(enum vfctl_presence presence);
@@ -62,12 +62,12 @@ struct vfctl_prerequisite {
 };
 
 struct vfctl_diagnosis {
-	struct vfctl_ailment *v; /**< the worst first; else in the order of the checks */
+	struct vfctl_issue *v; /**< the worst first; else in the order of the checks */
 	size_t count;
 	struct vfctl_unexamined *unexamined;
 	size_t unexamined_count;
-	size_t checks; /**< that were made */
-	enum vfctl_severity worst; /**< of those above; with none NOTE */
+	size_t checks; /**< number of checks that were made */
+	enum vfctl_severity worst; /**< highest severity of @ref v; VFCTL_NOTE if it is empty */
 	struct vfctl_prerequisite *prerequisites; /**< in the order in which they build on each other */
 	size_t prerequisite_count;
 };
@@ -75,27 +75,30 @@ struct vfctl_diagnosis {
 /** A check, for help and documents. */
 struct vfctl_check {
 	const char *name;
-	const char *what; /**< a sentence: what is so when it speaks */
+	const char *what; /**< the condition that it reports, as a sentence */
 };
 /** @return false past the end. */
 bool vfctl_check_at(size_t index, struct vfctl_check *ret);
 
-/** What is looked at, besides the host; all zero is fine. */
+/** What to check, besides the host. A zeroed struct is valid. */
 struct vfctl_doctor_options {
-	const struct vfctl_host_spec *spec; /**< what the host declares; NULL: nothing is said of that */
-	/** What kept @ref spec from being read: a negative errno (-EACCES and -EPERM: this user may not),
-	 * and the words. 0: nothing did. */
+	const struct vfctl_host_spec *spec; /**< declaration of the host; NULL: no declarations
+					         are checked */
+	/**
+	 * Why @ref spec could not be read: a negative errno (-EACCES and -EPERM: this user may not
+	 * read it), and its message. 0: it was read.
+	 */
 	int spec_error;
-	const char *spec_words;
-	/** A PF's name or a domain's; only what concerns it is told. NULL: all. */
+	const char *spec_text;
+	/** Name of a PF or domain: only its findings are reported. NULL: all are. */
 	const char *subject;
 };
 
 /**
- * Look for what is known to go wrong on SR-IOV hosts. Nothing is changed. Works on captures, and
- * without being root: what cannot be read is in the answer.
+ * Check the host for known problems of SR-IOV hosts. Nothing is changed. Works on captures, and
+ * without root privileges: the result lists what cannot be read.
  * @param snapshot  of all PFs.
- * @param options  NULL: all zero; borrowed during the call.
+ * @param options  NULL: same as zeroed; borrowed during the call.
  * @param ret  freed with vfctl_diagnosis_free().
  * @return 0; -ENOENT there is no such PF or domain; -ENOMEM.
  */
@@ -105,33 +108,37 @@ void vfctl_diagnosis_free(struct vfctl_diagnosis *diagnosis);
 DEFINE_FREEP(struct vfctl_diagnosis, vfctl_diagnosis_free)
 
 /**
- * Plan the fix of one ailment.
- * @return 0; -EOPNOTSUPP it has none; what the change cannot be planned for.
+ * Plan the fix of one issue.
+ * @return 0; -EOPNOTSUPP it has no fix; or why the change cannot be planned.
  */
-int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_ailment *ailment, bool dry_run,
+int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_issue *issue, bool dry_run,
 	struct vfctl_change **ret_change);
 
-/** The state of a PF's links, as its driver and the kernel count since they were loaded. */
+/** The state of a PF's links, and what its driver and the kernel counted since they were loaded. */
 struct vfctl_pf_health {
-	/* PCIe, the last hop; 0: not known */
+	/* PCIe, the link next to the card; 0: not known */
 	double link_gts;	    /**< GT/s of each lane, now */
-	double link_gts_possible;   /**< what both ends can */
+	double link_gts_possible;   /**< what both ends support */
 	unsigned lanes, lanes_possible;
-	bool errors_known; /**< of the next three: AER */
+	bool errors_known; /**< the next three are known (AER) */
 	uint64_t correctable_errors, nonfatal_errors, fatal_errors;
-	bool counters_known; /**< of its network device */
+	bool counters_known; /**< the counters of its network device are known */
 	uint64_t rx_errors, tx_errors;
-	uint64_t rx_missed; /**< packets that found no place: the host was too slow */
+	uint64_t rx_missed; /**< packets that were dropped because no buffer was free: the host
+			         was too slow */
 	uint64_t link_downs;
-	bool port_known; /**< of port 1 of its RDMA device */
+	bool port_known; /**< port 1 of its RDMA device was read */
 	uint64_t symbol_errors, port_receive_errors, port_downs;
 };
 
-/** Read it from sysfs; what is not there is 0. */
+/** Read it from sysfs; a value that is absent there is 0. */
 void vfctl_pf_health_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pf_health *ret);
 
-/** What a PF's driver watches by itself and tells devlink of: its firmware, its queues. */
+/**
+ * A devlink health reporter: a part of a PF that its driver monitors, such as its firmware or its
+ * queues.
+ */
 struct vfctl_pf_reporter {
 	char name[32]; /**< "fw", "fw_fatal", "tx" */
 	bool error;    /**< in an error that it has not recovered from */
@@ -139,20 +146,20 @@ struct vfctl_pf_reporter {
 };
 
 /**
- * Ask devlink for the health reporters of a PF. Those of one name, of several ports, are one: their
- * counts together.
+ * Read the health reporters of a PF from devlink. Reporters of several ports with the same name are
+ * combined, and their counts are added.
  * @param ret_reporters  freed with free(); NULL when there are none.
  * @return 0, also for a driver that has none; -EOPNOTSUPP a kernel without devlink, or a capture
- * without its answers; what the kernel said otherwise.
+ * without its answers; otherwise the kernel's errno.
  */
 int vfctl_pf_reporters_read(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	struct vfctl_pf_reporter **ret_reporters, size_t *ret_count);
 
 /**
- * The directory of node_exporter's textfile collector: what the one that runs was told
- * (--collector.textfile.directory), else a usual one that exists.
+ * The directory of node_exporter's textfile collector: the one of the running node_exporter
+ * (--collector.textfile.directory), or else a usual one that exists.
  * @param ret  freed by the caller.
- * @return 0; -ENOENT none is found, and the message says what to do; -ENOMEM.
+ * @return 0; -ENOENT no such directory was found; the message has a remedy; -ENOMEM.
  */
 int vfctl_textfile_directory(struct vfctl_ctx *ctx, char **ret);
 

@@ -18,18 +18,17 @@ extern "C" {
 
 struct vfctl_ctx;
 
-/** Namespace of our element in <metadata>; part of the format, never changes. */
+/** XML namespace of vfctl's element in <metadata>. It is part of the format and never changes. */
 #define VFCTL_METADATA_NS "urn:vfctl:domain:1"
-/** Domain XML and templates above this size are refused, bytes. */
+/** A larger domain XML or template is rejected, bytes. */
 #define VFCTL_DOMAIN_XML_MAX (16 * 1024 * 1024)
-/** The hook's reader stops a domain above this size, bytes. */
+/** The hook's reader rejects a larger domain, bytes. */
 #define VFCTL_DOMAIN_STREAM_MAX (64 * 1024 * 1024)
 #define VFCTL_LEASE_ID_MAX 64 /**< bytes: letters, digits, '-', '_', '.', ':' */
 /** PCI host devices the readers accept in one domain. libvirt has no limit; QEMU starts far fewer. */
 #define VFCTL_DOMAIN_DEVICES_MAX 4096
 
-/** Oldest libvirt that is written for: 7.0.0, in the form of virConnectGetLibVersion().
- */
+/** Oldest supported libvirt: 7.0.0, in the form of virConnectGetLibVersion(). */
 #define VFCTL_LIBVIRT_OLDEST 7000000
 
 /** One VF of a guest: which one, and the policy that the hook gives it. */
@@ -43,15 +42,18 @@ struct vfctl_domain_vf {
 	struct vfctl_vf_attrs attrs;
 };
 
-/** What a guest's address space must hold, and how wide the host can make it. 0: not known. */
+/**
+ * The addresses that a guest's address space must hold, and the width that the host offers. 0: not
+ * known.
+ */
 struct vfctl_address_space {
-	unsigned cpu_bits;   /**< of physical addresses on the host */
-	unsigned iommu_bits; /**< of addresses that its narrowest IOMMU translates */
-	uint64_t bar_bytes;  /**< of 64-bit BARs of all devices that the guest is given */
+	unsigned cpu_bits;   /**< width of physical addresses on the host */
+	unsigned iommu_bits; /**< width of the addresses that its narrowest IOMMU translates */
+	uint64_t bar_bytes;  /**< 64-bit BARs of all devices of the guest together */
 };
 
 struct vfctl_domain_request {
-	/** A domain XML to complete, and its name for messages. NULL: a bare one. */
+	/** A domain XML to complete, and its name for messages. NULL: a minimal one. */
 	const char *template_text;
 	const char *template_name;
 	const struct vfctl_guest *guest;
@@ -59,46 +61,48 @@ struct vfctl_domain_request {
 	const char *lease_id;
 	const struct vfctl_domain_vf *vfs;
 	size_t vf_count; /**< 0 .. VFCTL_GUEST_VFS_MAX */
-	/** Distances between the guest's cells, row-major, ACPI SLIT values 10 .. 255: see
-	 * vfctl_domain_cell_distances(). NULL: the guest is told none. */
+	/**
+	 * Distances between the guest's cells, row-major, ACPI SLIT values 10 .. 255: see
+	 * vfctl_domain_cell_distances(). NULL: the XML has no distances.
+	 */
 	const unsigned *cell_distances;
-	/** Version of the target, 11003000 for 11.3.0; 0: VFCTL_LIBVIRT_OLDEST. */
+	/** Version of the target libvirt, 11003000 for 11.3.0; 0: VFCTL_LIBVIRT_OLDEST. */
 	uint64_t libvirt_version;
 	struct vfctl_address_space address;
 };
 
 /**
- * Write the domain XML of a placed guest. What the placement decides replaces what the
- * template says of it (name, memory, CPUs, pins, NUMA, our metadata); all else of the
- * template stays. Every VF gets a PCIe root port of its own with explicit addresses that
- * collide with nothing in the template, then come the spare ports.
- * docs/domain-xml.md explains each element.
+ * Write the domain XML of a placed guest. The placement replaces the corresponding parts of the
+ * template (name, memory, CPUs, pins, NUMA, vfctl's metadata); the rest of the template is kept.
+ * Every VF gets its own PCIe root port, with explicit addresses that the template does not use. The
+ * spare ports follow. docs/reference/domain-xml.md explains each element.
  *
  * @param ret_xml  receives the text; the caller frees it with free().
- * @return 0; -EINVAL for a template that is no domain XML or cannot be completed, for a
- * refused assignment, or for a VF whose form cannot carry its policy; -E2BIG above
- * VFCTL_DOMAIN_XML_MAX; -EEXIST when the template holds one of the VFs already; -ENOSPC
- * when PCI slots or controller numbers run out; -ENOPKG without libxml2; -ENOMEM.
+ * @return 0; -EINVAL for a template that is not domain XML or cannot be completed, for a refused
+ * assignment, or for a VF whose form cannot express its policy; -E2BIG above VFCTL_DOMAIN_XML_MAX;
+ * -EEXIST when the template already contains one of the VFs; -ENOSPC when PCI slots or controller
+ * numbers run out; -ENOPKG without libxml2; -ENOMEM.
  */
 int vfctl_domain_render(struct vfctl_ctx *ctx, const struct vfctl_domain_request *request,
 	char **ret_xml);
 
 /**
- * What a guest's firmware has for the 64-bit BARs of its devices.
- * @param bits  of the guest's physical addresses, 32 .. 52.
- * @return bytes: an eighth of all for UEFI (edk2 before 2026-08), what memory leaves for others.
+ * The address space that a guest's firmware has for the 64-bit BARs of its devices.
+ * @param bits  width of the guest's physical addresses, 32 .. 52.
+ * @return bytes: for UEFI an eighth of the address space (edk2 before 2026-08), for other firmware
+ * all that memory does not use.
  */
 uint64_t vfctl_domain_bar_room(bool uefi, unsigned bits, uint64_t memory_bytes);
 
-/** How wide a domain's addresses are. */
+/** The width of a domain's physical addresses. */
 struct vfctl_domain_address {
-	bool uefi;	  /**< its firmware; else SeaBIOS, or a kernel that is booted by itself */
+	bool uefi;	  /**< its firmware is UEFI; else SeaBIOS, or it boots a kernel directly */
 	bool passthrough; /**< all bits of the host, or @ref limit if that is not 0 */
-	unsigned bits;	  /**< else these: QEMU's 40 unless the domain says */
+	unsigned bits;	  /**< else this width: QEMU's 40 unless the domain states it */
 	unsigned limit;
-	bool iommufd; /**< some device asks for it */
+	bool iommufd; /**< at least one device requests it */
 };
-/** @return 0; -EINVAL it is no domain XML; -ENOPKG without libxml2; -ENOMEM. */
+/** @return 0; -EINVAL it is not domain XML; -ENOPKG without libxml2; -ENOMEM. */
 int vfctl_domain_address_read(struct vfctl_ctx *ctx, const char *xml,
 	struct vfctl_domain_address *ret);
 
@@ -112,8 +116,8 @@ int vfctl_domain_cell_distances(struct vfctl_ctx *ctx,
 	unsigned **ret_distances);
 
 /**
- * The file of a template: a path when @p name holds '/', else dir/name.xml.
- * @param dir  NULL: where the package installed them.
+ * The file of a template: @p name itself if it contains '/', else dir/name.xml.
+ * @param dir  NULL: the directory of the package.
  * @param ret_path  the caller frees it with free().
  * @return 0; -EINVAL for an empty name or one with a leading '.'; -ENOMEM.
  */
@@ -121,78 +125,81 @@ int vfctl_domain_template_path(
 	struct vfctl_ctx *ctx, const char *dir, const char *name, char **ret_path);
 
 /**
- * Write the element of one VF alone, for an attach.
- * @param guest_bus  bus of a free root port (its controller's index), or 0 to leave the
- * place to libvirt.
+ * Write only the element of one VF, for an attach.
+ * @param guest_bus  bus of a free root port (its controller's index), or 0: libvirt chooses.
  * @param ret_xml  the caller frees it with free().
  * @return as vfctl_domain_render().
  */
 int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf,
 	uint8_t guest_bus, uint64_t libvirt_version, char **ret_xml);
 
-/** A VLAN of an interface that is none of 0 .. VFCTL_VLAN_MAX: a trunk. */
+/** The VLAN of an interface that is not within 0 .. VFCTL_VLAN_MAX: a trunk. */
 #define VFCTL_INTENT_VLAN_ODD 0xffff
 
-/** A host PCI device in <devices>, and what libvirt itself will set on it. */
+/** A host PCI device in <devices>, and the values that libvirt itself sets on it. */
 struct vfctl_intent_device {
 	struct vfctl_bdf bdf;
-	bool interface; /**< <interface>: libvirt sets MAC and VLAN, else nothing */
+	bool interface; /**< <interface>: libvirt sets MAC and VLAN; <hostdev>: nothing */
 	bool has_mac;
 	struct vfctl_mac mac;
-	uint16_t vlan; /**< 0: libvirt takes a tag away */
+	uint16_t vlan; /**< 0: libvirt removes the VLAN */
 };
 
-/** What the hook needs of a domain. A plain value of fixed size: nothing to free. */
+/** The parts of a domain that the hook needs. A plain value of fixed size: nothing to free. */
 struct vfctl_domain_intent {
 	char name[256];
-	char uuid[37]; /**< lower case; empty when the XML has none */
-	char lease_id[VFCTL_LEASE_ID_MAX + 1]; /**< empty: it carries no metadata of ours */
+	char uuid[37]; /**< lower case; empty if the XML has none */
+	char lease_id[VFCTL_LEASE_ID_MAX + 1]; /**< empty: it has no metadata of vfctl */
 	struct vfctl_domain_vf vfs[VFCTL_GUEST_VFS_MAX];
 	size_t vf_count;
-	/** What it asks of the host's tuning. Nothing when that cannot be read, and then it is
-	 * said so: no start fails for it. */
+	/**
+	 * The tuning that it requests from the host. If it cannot be read, nothing is requested and
+	 * a warning is logged: the start does not fail.
+	 */
 	struct vfctl_guest_tuning tuning;
 	bool tuning_damaged;
-	/** CPUs of QEMU's own threads by <cputune><emulatorpin>; empty: not stated. */
+	/** CPUs of QEMU's own threads (<cputune><emulatorpin>); empty: not stated. */
 	struct vfctl_cpuset emulator_cpus;
-	/** Host PCI devices in <devices>: hostdevs and hostdev interfaces, VFs or not, and
-	 * VFs that a libvirt network gave, where the XML says which. */
+	/**
+	 * Host PCI devices in <devices>: hostdevs and hostdev interfaces, VFs or not, and VFs from
+	 * a libvirt network if the XML names them.
+	 */
 	struct vfctl_intent_device devices[VFCTL_DOMAIN_DEVICES_MAX];
 	size_t device_count;
 };
 
 /**
- * Read the intent of a domain from its XML: a stream, with bounds, for hostile input.
- * A DOCTYPE is refused, so there are no entities to expand.
- * @param xml  @p len bytes; need not end in NUL.
- * @return 0; -ENOENT when the domain carries none of our metadata; -EINVAL when it is no
- * complete domain XML or our metadata is damaged; -E2BIG above VFCTL_DOMAIN_STREAM_MAX or
- * for more VFs or devices than the struct holds; -ENOMEM.
+ * Read the intent of a domain from its XML. The reader works on a stream and within limits, because
+ * the input may be hostile. It rejects a DOCTYPE, so there are no entities to expand.
+ * @param xml  @p len bytes; need not be NUL-terminated.
+ * @return 0; -ENOENT when the domain has no metadata of vfctl; -EINVAL if it is not complete domain
+ * XML or that metadata is damaged; -E2BIG above VFCTL_DOMAIN_STREAM_MAX or for more VFs or devices
+ * than the struct holds; -ENOMEM.
  */
 int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	struct vfctl_domain_intent *ret);
 
 /**
- * The same of any domain: one without our metadata has an empty lease_id and no VFs, but
- * its name, UUID and devices are there.
- * @param skip_metadata  do not look at <metadata>, so that nothing in it can fail.
+ * Read the intent of any domain. Without vfctl's metadata, lease_id is empty and there are no VFs,
+ * but name, UUID and devices are filled in.
+ * @param skip_metadata  ignore <metadata>, so that nothing in it can cause a failure.
  */
 int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	bool skip_metadata, struct vfctl_domain_intent *ret);
 
-/** Without reading it: false for XML, as libvirt writes it, of a domain without host devices. */
+/** A quick check without parsing. False if the XML, as libvirt writes it, has no host devices. */
 bool vfctl_domain_may_have_devices(const char *xml, size_t len);
 /** The device at this host address, or NULL. */
 const struct vfctl_intent_device *vfctl_domain_intent_device(
 	const struct vfctl_domain_intent *intent, const struct vfctl_bdf *vf);
 
-/** First VF of the intent that <devices> lacks, or NULL when they agree. */
+/** The first VF of the intent that is missing in <devices>; NULL if none is. */
 const struct vfctl_domain_vf *vfctl_domain_intent_missing(
 	const struct vfctl_domain_intent *intent);
 
 /**
  * Add a VF to the intent in a domain XML, or replace the one at the same address.
- * @param lease_id  used when the domain has no intent yet; otherwise its own is kept.
+ * @param lease_id  used if the domain has no intent yet; otherwise its lease id is kept.
  * @param ret_xml  the whole domain; the caller frees it with free().
  * @return as vfctl_domain_render(); -ENOSPC above VFCTL_GUEST_VFS_MAX VFs.
  */
@@ -200,16 +207,16 @@ int vfctl_domain_metadata_add_vf(struct vfctl_ctx *ctx, const char *xml,
 	const char *lease_id, const struct vfctl_domain_vf *vf, char **ret_xml);
 
 /**
- * Remove a VF from the intent in a domain XML; the element goes with its last VF.
- * @return as vfctl_domain_render(); -ENOENT when the intent does not hold the VF.
+ * Remove a VF from the intent in a domain XML; the element is removed with its last VF.
+ * @return as vfctl_domain_render(); -ENOENT when the intent does not contain the VF.
  */
 int vfctl_domain_metadata_remove_vf(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_bdf *bdf, char **ret_xml);
 
 /**
- * Change attributes of a VF in a domain XML: in our metadata, where it stands there, and in
- * the <interface> that has it, for libvirt sets MAC and VLAN by that. What @p attrs does not
- * carry stays.
+ * Change attributes of a VF in a domain XML: in vfctl's metadata, if the VF is there, and in its
+ * <interface>, from which libvirt takes MAC and VLAN. Attributes that @p attrs does not contain are
+ * kept.
  * @param ret_xml  the whole domain; the caller frees it with free().
  * @return as vfctl_domain_render().
  */
@@ -217,9 +224,9 @@ int vfctl_domain_change_vf(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_bdf *bdf, const struct vfctl_vf_attrs *attrs, char **ret_xml);
 
 /**
- * Put a VF among the devices of a domain XML, as vfctl_domain_device_xml() writes it. The intent
- * in its metadata is another matter: vfctl_domain_metadata_add_vf().
- * @param guest_bus  index of the controller it goes to; 0: where libvirt finds a place.
+ * Add a VF to the devices of a domain XML, as vfctl_domain_device_xml() writes it. The metadata is
+ * not changed: see vfctl_domain_metadata_add_vf().
+ * @param guest_bus  index of its controller; 0: libvirt chooses.
  * @param ret_xml  the whole domain; the caller frees it with free().
  * @return as vfctl_domain_render().
  */
@@ -227,60 +234,62 @@ int vfctl_domain_add_device(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_domain_vf *vf, uint8_t guest_bus, char **ret_xml);
 
 /**
- * Take the device at a host address out of a domain XML.
+ * Remove the device at a host address from a domain XML.
  * @param ret_xml  the whole domain; the caller frees it with free().
  * @return as vfctl_domain_render(); -ENOENT when the domain has no such device.
  */
 int vfctl_domain_remove_device(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_bdf *bdf, char **ret_xml);
 
-/** A host PCI device that a domain holds. */
+/** A host PCI device of a domain. */
 struct vfctl_domain_device {
 	struct vfctl_bdf source;
 	bool interface; /**< <interface type='hostdev'>, else <hostdev> */
-	bool managed;   /**< libvirt binds it to vfio and back */
-	bool has_guest; /**< the address in the guest is stated */
+	bool managed;   /**< libvirt binds it to vfio-pci and back */
+	bool has_guest; /**< its address in the guest is stated */
 	struct vfctl_bdf guest;
-	bool has_mac; /**< of an interface */
+	bool has_mac; /**< an interface with a MAC */
 	struct vfctl_mac mac;
-	char model[32]; /**< the driver that it wants on the host (<driver model=''>); "" libvirt's choice */
+	char model[32]; /**< the requested host driver (<driver model=''>); "": libvirt chooses */
 };
 
 /** A PCI controller of a domain. */
 struct vfctl_domain_controller {
-	uint32_t index; /**< it makes the bus of this number */
+	uint32_t index; /**< the number of the bus that it creates */
 	char model[32]; /**< pcie-root-port, ...; empty when not stated */
-	uint32_t users; /**< devices and controllers on its bus */
-	uint32_t parent; /**< bus it is on itself; 0 when not stated */
-	uint32_t bus_nr; /**< of an expander: the guest's bus number; 0 not stated */
-	/** Guest NUMA node of what is beneath it: that of the expander it is, or is beneath.
-	 * -1: none, the guest does not know where its devices are. */
+	uint32_t users; /**< number of devices and controllers on its bus */
+	uint32_t parent; /**< the bus that it is on; 0 if not stated */
+	uint32_t bus_nr; /**< an expander's bus number in the guest; 0 if not stated */
+	/**
+	 * Guest NUMA node of the devices below it: that of the expander that it is, or is below.
+	 * -1: none; the guest does not know where its devices are.
+	 */
 	int cell;
 };
 
-/** A NUMA cell of a domain: <cpu><numa><cell>, with what is said of it elsewhere. */
+/** A NUMA cell of a domain: <cpu><numa><cell>, with its properties from other elements. */
 struct vfctl_domain_cell {
-	struct vfctl_cpuset vcpus; /**< the guest's numbers */
+	struct vfctl_cpuset vcpus; /**< by the guest's numbers */
 	uint64_t memory_bytes;
 	uint64_t page_bytes; /**< VFCTL_PAGES_BASE without huge pages or without a size */
-	struct vfctl_cpuset memory_nodes; /**< of the host; empty: nothing is said */
+	struct vfctl_cpuset memory_nodes; /**< nodes of the host; empty: not stated */
 	bool memory_strict;
 };
 
-/** No limit; also a need that has none. */
+/** No limit, or a need without limit. */
 #define VFCTL_MEMLOCK_UNLIMITED UINT64_MAX
 
-/** What decides how much memory a guest locks. */
+/** The settings that decide how much memory a guest locks. */
 struct vfctl_memlock {
 	uint64_t memory_bytes;
-	uint64_t hard_limit_bytes; /**< <memtune><hard_limit>; 0 none */
+	uint64_t hard_limit_bytes; /**< <memtune><hard_limit>; 0 if there is none */
 	bool locked;		   /**< <memoryBacking><locked> */
-	bool iommu;		   /**< a virtual IOMMU */
-	uint32_t vfio_devices;	   /**< VFs and other devices under VFIO */
-	uint32_t others;	   /**< vDPA interfaces and NVMe disks */
+	bool iommu;		   /**< it has a virtual IOMMU */
+	uint32_t vfio_devices;	   /**< number of VFs and other VFIO devices */
+	uint32_t others;	   /**< number of vDPA interfaces and NVMe disks */
 };
 
-/** The resources a domain takes, whoever wrote it. Freed as a whole. */
+/** The resources that a domain takes, regardless of the tool that defined it. Freed as a whole. */
 struct vfctl_parsed_domain {
 	char *name;
 	char *uuid;            /**< NULL when not stated */
@@ -288,35 +297,35 @@ struct vfctl_parsed_domain {
 	uint64_t memory_bytes; /**< maximum */
 	uint64_t page_bytes; /**< VFCTL_PAGES_BASE without huge pages or without a size */
 	bool hugepages;
-	/** Pins: the union over all vCPUs (<vcpu cpuset=> where a vCPU has none). */
+	/** Pins: the union over all vCPUs (<vcpu cpuset=> for a vCPU without one). */
 	struct vfctl_cpuset vcpu_cpus;
 	struct vfctl_cpuset emulator_cpus;
 	struct vfctl_cpuset iothread_cpus;
 	uint32_t iothreads;    /**< I/O threads; 0 none */
-	struct vfctl_cpuset memory_nodes; /**< numatune; empty: none stated */
+	struct vfctl_cpuset memory_nodes; /**< numatune; empty: not stated */
 	bool memory_strict;
-	/** By id; a domain without cells has one, with all its vCPUs and memory. */
+	/** By id. A domain without cells has one here, with all its vCPUs and memory. */
 	struct vfctl_domain_cell *cells;
 	size_t cell_count; /**< 1 .. 256 */
-	unsigned *distances; /**< as of a request; NULL when the domain states none */
+	unsigned *distances; /**< as in a request; NULL if the domain states none */
 	struct vfctl_cpuset *vcpu_pins; /**< per vCPU; empty: it may run anywhere */
 	struct vfctl_domain_device *devices;
 	size_t device_count;
-	struct vfctl_domain_controller *controllers; /**< PCI ones, by index */
+	struct vfctl_domain_controller *controllers; /**< only PCI controllers, by index */
 	size_t controller_count;
-	struct vfctl_bdf *guest_addresses; /**< in use, sorted */
+	struct vfctl_bdf *guest_addresses; /**< addresses in use, sorted */
 	size_t guest_address_count;
 	struct vfctl_domain_address address; /**< as vfctl_domain_address_read() */
 	struct vfctl_memlock memlock;	     /**< as vfctl_domain_memlock_read() */
 	bool lenient; /**< read for a survey of all domains: see @ref unread */
-	/** Lenient: the first value that could not be read, with its line; it is left out. */
+	/** If lenient: the first value that could not be read, with its line; it is left out. */
 	char *unread;
 };
 
 /**
- * Read what a domain takes.
+ * Read the resources that a domain takes.
  * @param ret  free it with vfctl_parsed_domain_free().
- * @return 0; -EINVAL when it is no domain XML or a value in it is none; -E2BIG above
+ * @return 0; -EINVAL if it is not domain XML or a value in it is not valid; -E2BIG above
  * VFCTL_DOMAIN_XML_MAX or VFCTL_DOMAIN_DEVICES_MAX; -ENOPKG without libxml2; -ENOMEM.
  */
 int vfctl_domain_read(
@@ -327,18 +336,18 @@ void vfctl_parsed_domain_free(struct vfctl_parsed_domain *parsed);
 DEFINE_FREEP(struct vfctl_parsed_domain, vfctl_parsed_domain_free)
 
 /**
- * The placement that a domain XML states: what vfctl_domain_render() turned into it. With
- * that XML as the template, this assignment, the VFs of its metadata and the same guest,
- * rendering gives the same XML again.
+ * The placement that a domain XML states: the reverse of vfctl_domain_render(). With that XML as
+ * the template, this assignment, the VFs of its metadata and the same guest, rendering gives the
+ * same XML again.
  *
- * held_cpus has the cores of the vCPUs that have their CPUs alone; the XML does not say
- * whether the emulator's CPUs are the guest's. l3_groups are the dies. A VF whose node the
- * metadata does not say (it was attached) has that of its guest cell, or none.
+ * held_cpus contains the cores of the vCPUs that do not share their CPUs; the XML does not say
+ * whether the emulator's CPUs belong to the guest. l3_groups is the number of dies. If the metadata
+ * does not state the node of a VF (it was attached), the node is that of its guest cell, or none.
  *
- * @param topology  to know the node of a CPU; NULL: that of the cell's memory.
+ * @param topology  tells the node of each CPU; NULL: the node of the cell's memory is used.
  * @param ret  free it with vfctl_domain_placement_free().
- * @return 0; -EINVAL also for a domain whose vCPUs are not pinned in the form that an
- * assignment can say; else as vfctl_domain_read().
+ * @return 0; -EINVAL also for a domain whose vCPUs are not pinned in a form that an assignment can
+ * express; else as vfctl_domain_read().
  */
 int vfctl_domain_placement(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_topology *topology, struct vfctl_assignment **ret);
@@ -346,52 +355,52 @@ int vfctl_domain_placement(struct vfctl_ctx *ctx, const char *xml,
 void vfctl_domain_placement_free(struct vfctl_assignment *assignment);
 
 /**
- * The limit of locked memory that libvirt sets for a guest, bytes: the hard limit where
- * there is one; none for locked memory; else 1 GiB and the memory, once for all VFIO devices
- * or, behind a virtual IOMMU and from libvirt 8.7 on, once for each; 0 when nothing is
- * locked. Source: qemuDomainGetMemLockLimitBytes() of libvirt's qemu_domain.c.
- * @param libvirt_version  of the target; 0: the newest.
+ * The limit of locked memory that libvirt sets for a guest, bytes: the hard limit if there is one;
+ * no limit for locked memory; otherwise 1 GiB plus the memory, counted once for all VFIO devices
+ * or, with a virtual IOMMU and since libvirt 8.7, once for each of them; 0 if nothing is locked.
+ * Source: qemuDomainGetMemLockLimitBytes() of libvirt's qemu_domain.c.
+ * @param libvirt_version  version of the target; 0: the newest.
  */
 uint64_t vfctl_domain_memlock_need(
 	const struct vfctl_memlock *guest, uint64_t libvirt_version);
 
 /**
- * What a domain XML says of it.
- * @return 0; -EINVAL when it is no domain XML or a size in it is none; -E2BIG, -ENOPKG,
+ * Read it from a domain XML.
+ * @return 0; -EINVAL if it is not domain XML or a size in it is not valid; -E2BIG, -ENOPKG,
  * -ENOMEM as vfctl_domain_read().
  */
 int vfctl_domain_memlock_read(
 	struct vfctl_ctx *ctx, const char *xml, struct vfctl_memlock *ret);
 
 /**
- * Hold a need against the hard limit of a libvirt daemon that cannot raise it.
- * @param name  of the domain, for the words.
- * @param ret_warning  NULL when it fits, else one line for people; the caller frees it.
+ * Compare a need with the hard limit of a libvirt daemon that cannot raise it.
+ * @param name  name of the domain, for the warning.
+ * @param ret_warning  NULL if it fits, else a line of text; the caller frees it.
  * @return 0 or -ENOMEM.
  */
 int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t need,
 	uint64_t limit, char **ret_warning);
 
-/** What the guest will know of a device's NUMA node; the best first. */
+/** What the guest learns about a device's NUMA node; the best first. */
 enum vfctl_port_locality {
-	VFCTL_LOCALITY_LOCAL,   /**< its node, or the device has none */
-	VFCTL_LOCALITY_UNKNOWN, /**< nothing: the port is beneath no node */
+	VFCTL_LOCALITY_LOCAL,   /**< its node, or the device has no node */
+	VFCTL_LOCALITY_UNKNOWN, /**< nothing: the port is below no node */
 	VFCTL_LOCALITY_WRONG,   /**< another node */
 };
 
 /** A free PCIe root port. */
 struct vfctl_domain_port {
 	uint8_t bus;
-	int cell;      /**< guest node it is beneath, or -1 */
-	int cell_want; /**< guest node it should be beneath, or -1 when there is none */
+	int cell;      /**< guest node above it, or -1 */
+	int cell_want; /**< guest node that should be above it; -1 if there is none */
 	enum vfctl_port_locality locality;
 };
 
 /**
- * The free PCIe root port that suits a device of host node @p node best: beneath an
- * expander of the guest node whose memory is there, else beneath no guest node, else any.
- * A device of no node goes beneath no guest node.
- * @param node  VFCTL_NODE_NONE for none.
+ * Find the best free PCIe root port for a device of host node @p node: one below an expander of the
+ * guest node whose memory is on @p node, or else one below no guest node, or else any. A device
+ * without a node gets a port below no guest node.
+ * @param node  VFCTL_NODE_NONE for a device without a node.
  * @return 0, or -ENOENT when no port is free.
  */
 int vfctl_domain_find_port(const struct vfctl_parsed_domain *parsed, int node,

@@ -11,47 +11,48 @@
 extern "C" {
 #endif
 
-/** In what a lease and the host do not agree. */
+/** How a lease and the host disagree. */
 enum vfctl_finding_kind {
-	VFCTL_FINDING_GONE,    /**< libvirt does not know its domain any more */
-	VFCTL_FINDING_RENAMED, /**< libvirt calls its domain by another name; heals by itself */
-	VFCTL_FINDING_ABSENT,  /**< a VF of it is not there: none were made, or its PF is gone */
-	VFCTL_FINDING_TAKEN,   /**< somebody else has a VF of it now */
-	VFCTL_FINDING_DROPPED, /**< its domain's definition has a VF of it no more */
-	VFCTL_FINDING_CLAIMED, /**< another domain's definition has a VF of it: a clone, mostly */
-	VFCTL_FINDING_EXPOSED, /**< a VF of it is not kept apart, and host.yaml does not accept that */
-	VFCTL_FINDING_OTHER_PF, /**< its PF is elsewhere, and another has the address of that */
-	VFCTL_FINDING_RESERVED, /**< it holds CPUs that host.yaml keeps for the host, or lets guests share */
+	VFCTL_FINDING_GONE,    /**< libvirt does not have its domain any more */
+	VFCTL_FINDING_RENAMED, /**< its domain has another name in libvirt; corrected automatically */
+	VFCTL_FINDING_ABSENT,  /**< a VF of it does not exist: none were created, or its PF is absent */
+	VFCTL_FINDING_TAKEN,   /**< a VF of it is now used elsewhere */
+	VFCTL_FINDING_DROPPED, /**< its domain's definition no longer contains a VF of it */
+	VFCTL_FINDING_CLAIMED, /**< another domain's definition contains a VF of it; usually a clone */
+	VFCTL_FINDING_EXPOSED, /**< a VF of it is not isolated; host.yaml does not accept that */
+	VFCTL_FINDING_OTHER_PF, /**< its PF moved, and another PF has its former address */
+	VFCTL_FINDING_RESERVED, /**< it holds CPUs that host.yaml reserves for the host, or lets
+				     guests share */
 	VFCTL_FINDING_UNGUARDED, /**< it runs, and a VF differs from its lease: the hook was not run */
-	/* Notes: what is to be known, while nothing disagrees. */
-	VFCTL_FINDING_UNLEASED, /**< a domain has VFs that are leased to nobody */
-	VFCTL_FINDING_ACCEPTED, /**< a VF of it is not kept apart, and host.yaml accepts that */
-	VFCTL_FINDING_LEFT, /**< a VF that nobody has is to be cleaned; of no domain */
-	VFCTL_FINDING_TRUSTED,	/**< it may have trust on, or the spoof check off, of a VF */
-	VFCTL_FINDING_UNREAD,	/**< a domain's definition can be read in part only */
+	/* Notes: information, without a disagreement. */
+	VFCTL_FINDING_UNLEASED, /**< a domain has VFs that are not leased */
+	VFCTL_FINDING_ACCEPTED, /**< a VF of it is not isolated, and host.yaml accepts that */
+	VFCTL_FINDING_LEFT, /**< a VF that is neither in use nor leased is to be cleaned */
+	VFCTL_FINDING_TRUSTED,	/**< it may have trust on, or the spoof check off, for a VF */
+	VFCTL_FINDING_UNREAD,	/**< a domain's definition can be read only in part */
 };
 
 struct vfctl_finding {
 	enum vfctl_finding_kind kind;
-	bool note; /**< nothing disagrees */
-	char domain[128];	  /**< of the lease; UNLEASED: that has them */
-	char vf[VFCTL_BDF_TEXT];  /**< ""; the address of the VF it is about */
-	char *words;  /**< what is so */
-	char *remedy; /**< what heals it */
+	bool note; /**< information only, no disagreement */
+	char domain[128];	  /**< domain of the lease; for UNLEASED the domain with the VFs */
+	char vf[VFCTL_BDF_TEXT];  /**< address of the VF concerned, or "" */
+	char *message;  /**< the finding */
+	char *remedy; /**< the remedy */
 };
 
 struct vfctl_findings {
 	struct vfctl_finding *v;
 	size_t count;
-	char *unread; /**< what could not be looked at, in words; NULL: nothing */
+	char *unread; /**< what could not be read, as text; NULL: nothing */
 };
 
 /**
- * Compare the leases with libvirt's domains and the VFs there are. Nothing is changed, and
- * libvirt is not called: its files are read.
- * @param snapshot  of all PFs; what vfctl_snapshot_mark_left() marked is told.
- * @param spec  what this host declares, or NULL: then nothing is said of VFs that are not kept apart,
- * and of reserved CPUs.
+ * Compare the leases with libvirt's domains and the present VFs. Nothing is changed. libvirt's
+ * files are read, without a connection to libvirt.
+ * @param snapshot  of all PFs; the VFs that vfctl_snapshot_mark_left() marked are reported.
+ * @param spec  declaration of this host, or NULL: then VFs that are not isolated, and reserved
+ * CPUs, are not reported.
  * @param ret  freed with vfctl_findings_free().
  * @return 0; -EACCES the leases cannot be read; -ENOMEM.
  */
@@ -59,8 +60,10 @@ int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snap
 	const struct vfctl_host_spec *spec, struct vfctl_findings **ret);
 void vfctl_findings_free(struct vfctl_findings *findings);
 DEFINE_FREEP(struct vfctl_findings, vfctl_findings_free)
-/** "gone", "renamed", "absent", "taken", "dropped", "claimed", "exposed", "other-pf", "reserved",
- * "unguarded"; of notes "unleased", "accepted", "left", "trusted", "unread". */
+/**
+ * "gone", "renamed", "absent", "taken", "dropped", "claimed", "exposed", "other-pf", "reserved",
+ * "unguarded"; for notes "unleased", "accepted", "left", "trusted", "unread".
+ */
 const char *vfctl_finding_name(enum vfctl_finding_kind kind);
 
 #ifdef __cplusplus

@@ -13,20 +13,22 @@ extern "C" {
 
 #define VFCTL_HOOK_PATH "/etc/libvirt/hooks/qemu.d/50-vfctl"
 
-/** The installed hook, and whether libvirt knows of it. */
+/** The installed hook, and whether libvirt has seen it. */
 struct vfctl_hook_status {
-	bool installed;	 /**< VFCTL_HOOK_PATH is there */
-	bool executable; /**< libvirt skips one that is not, in silence */
-	bool current;	 /**< it is the program this vfctl came with */
-	int daemon_pid;	 /**< of libvirtd or virtqemud; 0 when none runs */
+	bool installed;	 /**< VFCTL_HOOK_PATH exists */
+	bool executable; /**< libvirt skips a hook that is not executable, without an error */
+	bool current;	 /**< it is the program of this vfctl */
+	int daemon_pid;	 /**< process id of libvirtd or virtqemud; 0 if neither runs */
 	bool has_libvirt; /**< this host has libvirt's QEMU driver, running or not */
-	/** An older vfctl that was killed left a part of itself among the hooks: libvirt runs that
-	 * too, and refuses to start any domain. */
+	/**
+	 * An older vfctl that was killed left a part of itself in the directory of hooks. libvirt
+	 * runs that too, and then refuses to start any domain.
+	 */
 	bool leftover;
 	/**
-	 * libvirt looks for hooks when it starts and on SIGHUP only. False when the hook is
-	 * newer than the daemon and nobody told it since (as far as can be seen: the time of
-	 * our own last reload is kept beside the state file).
+	 * libvirt looks for hooks only when it starts and on SIGHUP. False if the hook is newer
+	 * than the daemon and the daemon was not reloaded since. vfctl stores the time of its own
+	 * last reload beside the state file; other reloads are not known.
 	 */
 	bool seen_by_daemon;
 };
@@ -34,14 +36,14 @@ struct vfctl_hook_status {
 int vfctl_hook_status_read(struct vfctl_ctx *ctx, struct vfctl_hook_status *ret_status);
 
 /**
- * Plan: copy the hook to VFCTL_HOOK_PATH (a copy, for libvirt's AppArmor profile does not
- * let a link out of hooks/ be run) and have the daemon look again.
- * @param program  the hook program to install; NULL: where this vfctl was installed.
+ * Plan to copy the hook to VFCTL_HOOK_PATH and to make the daemon read its hooks again. It is a
+ * copy because libvirt's AppArmor profile does not run a link that leads out of hooks/.
+ * @param program  the hook program to install; NULL: the program installed with this vfctl.
  * @return 0; -ENOENT no such program; -EACCES.
  */
 int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
 	struct vfctl_change **ret_change);
-/** Plan: remove it and have the daemon look again. */
+/** Plan to remove the hook and to make the daemon read its hooks again. */
 int vfctl_hook_remove_plan(struct vfctl_ctx *ctx, struct vfctl_change **ret_change);
 
 #ifdef __cplusplus

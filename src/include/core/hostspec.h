@@ -18,69 +18,71 @@ extern "C" {
 #endif
 
 #define VFCTL_HOST_SPEC_PATH "/etc/vfctl/host.yaml"
-#define VFCTL_HOST_FILE_MAX (1024 * 1024) /**< bytes; a longer host.yaml is refused */
+#define VFCTL_HOST_FILE_MAX (1024 * 1024) /**< bytes; a longer host.yaml is rejected */
 
-/** A P_Key with a name, as an opensm partition. */
+/** A P_Key with a name, like a partition of opensm. */
 struct vfctl_partition {
 	char name[VFCTL_ID_NAME_MAX + 1];
 	uint16_t pkey;	/**< 1..0x7fff, without the membership bit */
-	bool full;	/**< membership of VFs that do not say: full, or limited */
-	bool ipoib;	/**< opensm's flag: make the multicast group for IPoIB */
+	bool full;	/**< membership of VFs that do not state one: full, or limited */
+	bool ipoib;	/**< opensm's flag: create the multicast group for IPoIB */
 };
 
 /** The fleet's store: etcd version 3 through its JSON gateway. */
 struct vfctl_etcd_spec {
 	char **endpoints; /**< "https://host:2379"; NULL-terminated, tried in this order */
-	char *prefix;	  /**< of all keys; "/vfctl/" */
+	char *prefix;	  /**< prefix of all keys; "/vfctl/" */
 	char *ca, *cert, *key;	     /**< PEM files, or NULL */
-	char *user, *password_file;  /**< or NULL; the file holds the password alone */
-	uint32_t timeout_ms; /**< the longest that one call of ours may take; 5000 */
-	uint32_t ttl_s;	     /**< a host not heard of for so long counts as gone; 86400 */
-	uint32_t block;	     /**< values set aside here for when etcd is away, 0..120; 16 */
+	char *user, *password_file;  /**< or NULL; the file contains only the password */
+	uint32_t timeout_ms; /**< longest time of one call of vfctl to etcd; 5000 */
+	uint32_t ttl_s;	     /**< after this time without a report a host counts as lost; 86400 */
+	uint32_t block;	     /**< values in the reserve of this host, 0..120; 16 */
 };
 
-/** What a domain may ask of the host by its metadata for VFs that it holds no lease of. */
+/** What the metadata of a domain may request for VFs that are not leased to it. */
 enum vfctl_foreign_mode {
-	VFCTL_FOREIGN_LEASES_ONLY, /**< nothing: such a VF stops its start (default) */
-	VFCTL_FOREIGN_REFUSE,	   /**< nothing, nor any VF that is not leased to it, with
-				      metadata or without */
+	VFCTL_FOREIGN_LEASES_ONLY, /**< nothing: such a VF prevents its start (default) */
+	VFCTL_FOREIGN_REFUSE,	   /**< nothing, and no VF that is not leased to it, with
+					metadata or without */
 	VFCTL_FOREIGN_FREE_VFS,	   /**< a free VF of the PFs below, within the limits below */
 };
 
 /**
- * Whom this host trusts with what. Zero-initialised it is the default, which grants nothing
- * that vfctl did not lease. docs/security.md has the reasons.
+ * What this host permits to foreign domains. Zero-initialised it is the default, which grants only
+ * what vfctl leased. docs/explanation/security.md has the reasons.
  */
 struct vfctl_foreign_spec {
 	enum vfctl_foreign_mode mode;
 	char **pfs; /**< names of PFs whose free VFs may be taken; NULL-terminated, or NULL */
-	struct vfctl_cpuset vlans; /**< tags that may be asked for, besides none */
+	struct vfctl_cpuset vlans; /**< VLAN tags that may be requested, besides none */
 	uint32_t max_rate_mbps; /**< highest rate, and then one must be stated; 0: any */
 	bool trust;	   /**< trust may be switched on */
 	bool spoofchk_off; /**< the spoof check may be switched off */
 };
 
-/** What the PF's own network device shall be. */
+/** The requested state of the PF's own network device. */
 enum vfctl_pf_link { VFCTL_PF_LINK_UNSAID, VFCTL_PF_LINK_UP, VFCTL_PF_LINK_DOWN };
 
-/** What the interrupt moderation of a PF shall be. Zeroed: it is left alone. */
+/** The requested interrupt moderation of a PF. Zeroed: it is not changed. */
 struct vfctl_pf_tuning {
 	char *profile; /**< see vfctl_profile_find(); or NULL */
-	struct vfctl_coalesce coalesce; /**< settings that go before those of the profile */
+	struct vfctl_coalesce coalesce; /**< settings that override those of the profile */
 };
 
 /** One PF as this host declares it. */
 struct vfctl_pf_spec {
-	char *file;    /**< in which it stands, as it was called when it was read */
-	unsigned line; /**< of that file */
-	/** What it is known by; all that is stated holds of exactly one PF of the host.
-	 * Names are its address, network device, alternative name or RDMA device. */
+	char *file;    /**< its file, under the name with which it was read */
+	unsigned line; /**< line in that file */
+	/**
+	 * What identifies it: exactly one PF of the host must match everything that is stated.
+	 * Names are its address, network device, alternative name or RDMA device.
+	 */
 	char *names[5]; /**< NULL: not stated */
-	char *driver;	/**< of the PF itself; or NULL */
-	char *serial;	/**< device serial number or the product's; or NULL */
+	char *driver;	/**< driver of the PF itself; or NULL */
+	char *serial;	/**< device serial number, or that of the product; or NULL */
 	uint16_t vendor, device; /**< both 0: not stated */
-	bool unmanaged;	/**< it is left alone, whatever else matches it */
-	bool counted;	/**< @p count is stated; else VFs are left alone */
+	bool unmanaged;	/**< vfctl does not change it, whatever else matches it */
+	bool counted;	/**< @p count is stated; else its VFs are not changed */
 	uint32_t count;
 	enum vfctl_vf_driver vf_driver;
 	bool keep_identities;
@@ -88,55 +90,80 @@ struct vfctl_pf_spec {
 	uint32_t mtu;		/**< 0: not stated */
 	enum vfctl_pf_link link;
 	char *ipoib_mode; /**< "datagram" or "connected"; NULL: not stated */
-	/** Adaptive moderation of its RDMA device (rdma dev set): of the completion queues that the
-	 * kernel's own users make. */
+	/**
+	 * Adaptive moderation of its RDMA device (rdma dev set), for the completion queues that
+	 * kernel users create.
+	 */
 	bool rdma_adaptive_stated, rdma_adaptive;
 	struct vfctl_pf_tuning tuning;
 	enum vfctl_eswitch eswitch; /**< LEGACY or SWITCHDEV; UNKNOWN: not stated */
-	char *bridge; /**< that the VFs' representors are ports of; NULL: not stated */
+	char *bridge; /**< bridge of the VFs' representors; NULL: not stated */
 	struct vfctl_vf_range *ranges; /**< ascending, without overlaps, below @p count */
 	size_t range_count;
 };
 
-/** Two ports of one card that are one for their VFs (VF-LAG). */
+/** Two ports of one card that its VFs use as one port (VF-LAG). */
 struct vfctl_lag_spec {
-	char *file; /**< in which it stands */
+	char *file; /**< its file */
 	unsigned line;
 	char *bond;  /**< network device */
 	char *mode;  /**< "active-backup", "balance-xor" or "802.3ad" */
 	char **pfs; /**< two names of PFs; NULL-terminated */
 };
 
-/** Pages of one size on one node. */
+/** Huge pages of one size on one node. */
 struct vfctl_hugepages {
 	uint32_t node;
-	uint64_t size_bytes; /**< 2 MiB or 1 GiB, or another that the CPU has */
+	uint64_t size_bytes; /**< 2 MiB or 1 GiB, or another size that the CPU supports */
 	uint32_t count;
 };
 #define VFCTL_HUGEPAGES_MAX 64
 
 #define VFCTL_MEMLOCK_UNLIMITED UINT64_MAX
 
-/** What the host as a whole is set to. Zeroed: all is left as it is. */
+/** The settings of the host as a whole. Zeroed: nothing is changed. */
 struct vfctl_kernel_spec {
 	bool numa_balancing_stated, numa_balancing;
 	char *transparent_hugepages; /**< always, madvise or never; NULL: not stated */
 	bool busy_poll_stated;
 	uint32_t busy_poll_us; /**< net.core.busy_poll and busy_read */
-	char **modules;	       /**< loaded at boot; NULL-terminated, or NULL */
-	uint64_t memlock_bytes; /**< that the libvirt daemon may lock; 0: not stated */
-	char *memlock_group; /**< whose members may lock as much; or NULL */
+	char *governor;	       /**< scaling governor of all CPUs; NULL: not stated */
+	char **modules;	       /**< modules to load now and at boot; NULL-terminated, or NULL */
+	uint64_t memlock_bytes; /**< limit of the memory that the libvirt daemon may lock; 0: not stated */
+	char *memlock_group; /**< a group whose members get the same limit; or NULL */
+	bool memlock_all_users; /**< all users, and root, get the same limit */
 };
 
-#define VFCTL_HOOK_TIMEOUT_MS 15000 /**< what a start may wait for vfctl's hook */
+#define VFCTL_SM_PRIORITY_MAX 15
+
+enum vfctl_subnet_where {
+	VFCTL_SUBNET_UNSTATED,
+	VFCTL_SUBNET_HERE,      /**< OpenSM on this host, which vfctl configures */
+	VFCTL_SUBNET_ELSEWHERE, /**< in a switch or on another host */
+};
+
+/** The subnet manager of this host's InfiniBand fabric. Zeroed: nothing is stated. */
+struct vfctl_subnet_spec {
+	unsigned runs; /**< enum vfctl_subnet_where */
+	bool priority_stated;
+	uint32_t priority; /**< 0 (lowest) .. VFCTL_SM_PRIORITY_MAX */
+	bool virtualization_stated, virtualization; /**< virt_enabled of NVIDIA's OpenSM */
+	char *rules; /**< a file with partitions of the administrator, before those of vfctl; or NULL */
+	char *directory; /**< of opensm.conf and partitions.conf; NULL: /etc/rdma or /etc/opensm */
+};
+
+#define VFCTL_HOOK_TIMEOUT_MS 15000 /**< longest time that the start of a domain waits for vfctl's hook */
 
 /** A host.yaml. Zero-initialised: nothing is declared. */
 struct vfctl_host_spec {
 	char host[65]; /**< this host's name in the fleet; default: its hostname */
-	/** What vfctl_host_spec_read() read, NULL-terminated: a file, or a directory and its files. */
+	/**
+	 * The files that vfctl_host_spec_read() read, NULL-terminated: one file, or a directory and
+	 * its files.
+	 */
 	char **sources;
 	struct vfctl_id_pool *pools;
-	char **pool_pfs; /**< of a pool from a PF's GUID: the PF's name; NULL entries */
+	char **pool_pfs; /**< for a pool that derives from a PF's GUID: the PF's name; NULL entries */
 	size_t pool_count;
 	struct vfctl_partition *partitions;
 	size_t partition_count;
@@ -144,32 +171,34 @@ struct vfctl_host_spec {
 	size_t pf_count;
 	struct vfctl_lag_spec *lags; /**< in the order of the file */
 	size_t lag_count;
-	struct vfctl_profile *profiles; /**< of tuning, besides those of vfctl_profile_at() */
+	struct vfctl_profile *profiles; /**< tuning profiles besides those of vfctl_profile_at() */
 	size_t profile_count;
 	struct vfctl_hugepages hugepages[VFCTL_HUGEPAGES_MAX];
 	size_t hugepages_count;
 	struct vfctl_kernel_spec kernel;
+	struct vfctl_subnet_spec subnet;
 	struct vfctl_etcd_spec *etcd; /**< NULL: the host's own store */
-	char **after_change; /**< program and arguments to run after a change of GUIDs or
-			       P_Keys, without a shell; NULL none */
+	char **after_change; /**< program and arguments to run after a change of GUIDs or P_Keys,
+				  without a shell; NULL if there is none */
 	uint32_t after_change_timeout_ms; /**< 30000 */
-	bool reserved_stated; /**< reserved-cpus is there, be it "none" */
-	struct vfctl_cpuset reserved_cpus;  /**< the host's own */
-	uint64_t reserved_memory_bytes;	    /**< kept for the host on each node */
-	struct vfctl_cpuset shared_cpus;    /**< that shared vCPUs run on */
-	uint32_t shared_ratio; /**< shared vCPUs that one of them carries; 0: not stated */
+	bool reserved_stated; /**< reserved-cpus is stated, even as "none" */
+	struct vfctl_cpuset reserved_cpus;  /**< CPUs that are reserved for the host */
+	uint64_t reserved_memory_bytes;	    /**< reserved for the host on each node */
+	struct vfctl_cpuset shared_cpus;    /**< CPUs for shared vCPUs */
+	uint32_t shared_ratio; /**< shared vCPUs per shared CPU; 0: not stated */
 	struct vfctl_typical typical[VFCTL_TYPICAL_MAX]; /**< guests that are expected next */
 	size_t typical_count;
 	struct vfctl_foreign_spec foreign;
-	bool leased_vfs_warn; /**< a domain that starts with a VF leased to another is warned
-				 of, not refused */
-	unsigned vfs_allowed; /**< guests get VFs with these enum vfctl_exposure bits: ACS, RESET */
+	bool leased_vfs_warn; /**< a domain that starts with a VF leased to another domain causes
+				   a warning, not a refusal */
+	unsigned vfs_allowed; /**< enum vfctl_exposure bits that VFs of guests may have: ACS, RESET */
 	uint32_t hook_timeout_ms; /**< VFCTL_HOOK_TIMEOUT_MS */
-	bool absent; /**< of vfctl_host_spec_read(): VFCTL_HOST_SPEC_PATH does not exist */
+	bool absent; /**< set by vfctl_host_spec_read(): VFCTL_HOST_SPEC_PATH does not exist */
 };
 
 /**
- * Read a host.yaml (docs/host.md). All that can be told from the text is checked here.
+ * Read a host.yaml (docs/reference/host-yaml.md). Everything that depends only on the text is
+ * checked here.
  * @return as vfctl_guest_parse().
  */
 int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
@@ -177,22 +206,23 @@ int vfctl_host_spec_parse(struct vfctl_ctx *ctx, const char *file, const char *t
 void vfctl_host_spec_free(struct vfctl_host_spec *spec);
 DEFINE_FREEP(struct vfctl_host_spec, vfctl_host_spec_free)
 
-/** One file of a declaration, as vfctl_host_spec_parse() takes them one by one. */
+/** One file of a declaration, for vfctl_host_spec_parse_files(). */
 struct vfctl_host_file {
 	const char *name, *text;
 	size_t len;
 };
 
 /**
- * The same of several files, as one declaration: their lists are joined in the order of the files.
- * Any other key that two of them have is refused with both places, as is a PF that two declare.
+ * Read several files as one declaration. Their lists are joined in the order of the files. Any
+ * other key that two files state is an error that names both places, and so is a PF that two files
+ * declare.
  * @return as vfctl_host_spec_parse(); -EINVAL also without a file.
  */
 int vfctl_host_spec_parse_files(struct vfctl_ctx *ctx, const struct vfctl_host_file *files,
 	size_t count, struct vfctl_host_spec **ret_spec);
 
 /**
- * The JSON schema of host.yaml, as vfctl_guest_schema() is that of guest.yaml.
+ * The JSON schema of host.yaml; vfctl_guest_schema() returns that of guest.yaml.
  * @param ret  receives JSON text; free() it.
  * @return 0; -ENOMEM.
  */
@@ -200,35 +230,35 @@ int vfctl_host_spec_schema(struct vfctl_ctx *ctx, char **ret);
 
 /**
  * Read the host.yaml of the context's host.
- * @param path  NULL: VFCTL_HOST_SPEC_PATH, which need not exist; any other is a file of
- *              the machine this runs on, and must, or a directory there: all its files
- *              *.yaml, in the order of their names, are read as one declaration.
+ * @param path  NULL: VFCTL_HOST_SPEC_PATH, which need not exist. Otherwise a local file or
+ *              directory, which must exist: all files *.yaml of a directory, in the order of their
+ *              names, are read as one declaration.
  * @return 0; -ENOENT; -EACCES; as vfctl_host_spec_parse().
  */
 int vfctl_host_spec_read(struct vfctl_ctx *ctx, const char *path,
 	struct vfctl_host_spec **ret_spec);
 
 /**
- * Tell the GUID of the PF that pool number @p pool derives its values from: they are its
- * OUI with the local bit, its last three bytes, and 0001 to fffe.
- * @return 0; -EINVAL the pool is of another source, or @p guid is none; -EEXIST its values
- * are another pool's; -ENOMEM.
+ * Set the GUID of the PF from which pool number @p pool derives its values. A value consists of the
+ * OUI of the GUID with the local bit, its last three bytes, and 0001 to fffe.
+ * @return 0; -EINVAL the pool has another source, or @p guid is not valid; -EEXIST its values
+ * belong to another pool; -ENOMEM.
  */
 int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec,
 	size_t pool, uint64_t guid);
 
 /**
- * Look at the PFs of this host that pools derive from, and tell their GUIDs as above. A
- * pool whose PF is not there, or has no GUID, stays without values.
- * @return 0; -EEXIST; -ENOMEM; what the PFs could not be read for.
+ * Read the GUIDs of this host's PFs from which pools derive, and set them as above. A pool whose PF
+ * is absent or has no GUID has no values.
+ * @return 0; -EEXIST; -ENOMEM; or why the PFs could not be read.
  */
 int vfctl_host_spec_resolve(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec);
 
 /**
- * Run the spec's after-change command, if there is one: GUIDs or P_Keys have changed.
- * @param ret_said  the last line it printed, freed by the caller; "" none.
- * @return 1 it ran well; 0 there is none; -ENOENT, -EACCES it cannot be run; -ETIMEDOUT it
- * was ended; -EIO it failed: the words have its status and last line.
+ * Run the spec's after-change command, if there is one, after GUIDs or P_Keys changed.
+ * @param ret_said  the last line it printed, freed by the caller; "" if there is none.
+ * @return 1 it succeeded; 0 there is none; -ENOENT, -EACCES it cannot be run; -ETIMEDOUT it was
+ * stopped; -EIO it failed: the message has its exit status and last line.
  */
 int vfctl_host_spec_after_change(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	char **ret_said);
@@ -236,20 +266,23 @@ int vfctl_host_spec_after_change(struct vfctl_ctx *ctx, const struct vfctl_host_
 /**
  * Read a P_Key as an operator writes it: the name of a partition with optional ":full" or
  * ":limited" (without: the partition's own default), or what vfctl_pkey_parse() reads.
- * @param spec  where names are looked up; may be NULL.
- * @return 0; -EINVAL; -ENOENT no partition of that name, with those there are.
+ * @param spec  used to look up names; may be NULL.
+ * @return 0; -EINVAL; -ENOENT no partition of that name; the message lists the partitions.
  */
 int vfctl_host_spec_pkey(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const char *text, uint16_t *ret_pkey);
 
 /**
- * The profile of that name: of host.yaml, else one that every host has.
+ * The profile of that name from host.yaml, or else the built-in one.
  * @param spec  may be NULL.
- * @return NULL: there is none.
+ * @return NULL if there is no such profile.
  */
 const struct vfctl_profile *vfctl_profile_find(const struct vfctl_host_spec *spec,
 	const char *name);
-/** The same; -ENOENT with words that name those there are. */
+/**
+ * Like vfctl_profile_find(), but a missing profile is -ENOENT with a message that lists the
+ * profiles.
+ */
 int vfctl_profile_need(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, const char *name,
 	const struct vfctl_profile **ret);
 

@@ -13,13 +13,13 @@
 extern "C" {
 #endif
 
-/** A domain as the hypervisor knows it. */
+/** A domain as the hypervisor reports it. */
 struct vfctl_domain_info {
 	char *name;
 	char uuid[37];
 	bool active;
 	bool persistent;
-	char *xml; /**< of the running domain when it is active, else the defined one */
+	char *xml; /**< of the running domain if it is active, else of its definition */
 };
 
 /** Where a device change applies; both may be set. */
@@ -28,52 +28,58 @@ enum {
 	VFCTL_AFFECT_CONFIG = 1 << 1,
 };
 
-/** What may be dropped with a domain's definition; nothing is unless it is asked for. */
+/** What may be removed together with a domain's definition. Only what is requested is removed. */
 enum {
 	VFCTL_DROP_NVRAM = 1 << 0,	  /**< the guest's firmware variables */
 	VFCTL_DROP_MANAGED_SAVE = 1 << 1, /**< its saved memory */
-	VFCTL_DROP_SNAPSHOTS = 1 << 2,	  /**< what libvirt knows of its snapshots */
+	VFCTL_DROP_SNAPSHOTS = 1 << 2,	  /**< libvirt's metadata of its snapshots */
 };
 
 /**
- * What the stories need of libvirt, as a table, so that libvfctl itself (and the hook)
- * links none of it. vfctl_libvirt_open() gives the real one. All calls return 0 or a
- * negative errno with words in the context.
+ * The functions of libvirt that plans need, as a table, so that libvfctl itself and the hook do not
+ * link libvirt. vfctl_libvirt_open() provides the real one. All calls return 0 or a negative errno
+ * with a message in the context.
  */
 struct vfctl_hypervisor {
 	/** In the form of virConnectGetLibVersion(): 11003000 is 11.3.0. */
 	uint64_t version;
 	/**
-	 * Of another libvirt than the system's: changes to its domains are not kept in the
-	 * journal, for whoever recovers them asks the system's. NULL: it is the system's.
+	 * The URI of a libvirt other than the system's: changes of its domains are not in the
+	 * journal, because recovery connects to the system's libvirt. NULL: it is the system's.
 	 */
 	const char *uri;
-	/** All domains. Freed with vfctl_domain_infos_free(). */
+	/** List all domains. Free the result with vfctl_domain_infos_free(). */
 	int (*list)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 		struct vfctl_domain_info **ret_domains, size_t *ret_count);
-	/** One, by name or UUID; @p config asks for the defined XML also when it runs. */
+	/**
+	 * Get one domain by name or UUID. With @p config its XML is that of the definition even if
+	 * it runs.
+	 */
 	int (*get)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 		bool config, struct vfctl_domain_info *ret_domain);
-	/** Define with validation against the schema; -EEXIST for another domain's name. */
+	/**
+	 * Define a domain, validated against libvirt's schema; -EEXIST if another domain has its
+	 * name.
+	 */
 	int (*define)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml);
 	/**
-	 * @p drop says what goes with it, by VFCTL_DROP_ bits. NVRAM that is not named stays;
-	 * -EBUSY when the domain has one of the others and it is not named.
+	 * Undefine a domain. @p drop: VFCTL_DROP_ bits of what is removed too. NVRAM stays unless
+	 * it is named; -EBUSY if the domain has one of the others and it is not named.
 	 */
 	int (*undefine)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 		const char *uuid, unsigned drop);
 	int (*attach)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 		const char *device_xml, unsigned affect);
 	/**
-	 * Take a device away. For a running domain waits until the guest let go of it.
-	 * -ETIMEDOUT when it does not within @p timeout_ms.
+	 * Remove a device. For a running domain, wait until the guest has released it. -ETIMEDOUT
+	 * if it does not within @p timeout_ms.
 	 */
 	int (*detach)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *uuid,
 		const char *device_xml, unsigned affect, unsigned timeout_ms);
 	/**
-	 * Ask the guest agent of a running domain: @p command and *@p ret_answer (freed by the
-	 * caller) are JSON, as qemu-ga(8) has it. -EOPNOTSUPP without an agent channel or with an agent
-	 * that does not answer. NULL: this hypervisor knows none.
+	 * Call the guest agent of a running domain. @p command and *@p ret_answer (freed by the
+	 * caller) are JSON, see qemu-ga(8). -EOPNOTSUPP without an agent channel or if the agent
+	 * does not answer. NULL: this hypervisor does not support agents.
 	 */
 	int (*agent)(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *name,
 		const char *command, unsigned timeout_s, char **ret_answer);

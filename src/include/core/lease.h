@@ -23,49 +23,52 @@ struct vfctl_lease_vf {
 	struct vfctl_bdf bdf;
 	struct vfctl_bdf pf;
 	uint32_t index;
-	bool transient; /**< plugged into the running domain only: it ends when that stops */
-	bool returns_identity; /**< and what it took from pools for that goes back then */
+	bool transient; /**< plugged only into the running domain: its lease ends when the domain stops */
+	bool returns_identity; /**< and its identities from pools are released then */
 	/**
-	 * What the VF was leased with: identity and policy. The guest gets this, and its
-	 * domain's metadata may not ask for more. Not there in leases of an older vfctl.
+	 * The identity and policy with which the VF was leased. The guest gets these, and its
+	 * domain's metadata may not request more. Leases of older versions of vfctl do not have
+	 * them.
 	 */
 	bool has_intent;
 	struct vfctl_vf_attrs intent;
-	/** What its PF was known by when it was leased (vfctl_pf.port_id); "": not noted. */
+	/**
+	 * Identification of its PF at the time of the lease (vfctl_pf.port_id); "" if it was not
+	 * recorded.
+	 */
 	char port_id[VFCTL_PORT_ID_TEXT];
-	/** What the hook found before it wrote the guest's policy; mask 0: nothing saved. */
+	/** The values that the hook replaced with the guest's policy; mask 0: nothing was saved. */
 	struct vfctl_vf_attrs saved;
 };
 
-/** What one NUMA cell of a domain holds, besides its CPUs. */
+/** The resources of one NUMA cell of a domain, besides its CPUs. */
 struct vfctl_lease_cell {
-	int node;	 /**< of its CPUs */
-	int memory_node; /**< of its memory: mostly the same */
+	int node;	 /**< node of its CPUs */
+	int memory_node; /**< node of its memory, usually the same */
 	uint64_t memory_bytes;
 	uint64_t page_bytes;   /**< 0: base pages */
 	uint32_t shared_vcpus; /**< vCPUs that run on shared CPUs of @ref node */
 };
 
-/** What one domain holds on this host. Freed as part of struct vfctl_leases. */
+/** The resources that one domain holds on this host. Freed as part of struct vfctl_leases. */
 struct vfctl_lease {
 	char id[65];
 	char domain_uuid[VFCTL_UUID_TEXT]; /**< lower case with dashes */
 	char *domain_name;
 	int64_t created; /**< seconds since 1970-01-01 UTC */
-	bool running;	 /**< the hook prepared its start, in this boot, and saw no end of it */
-	int64_t run_begun; /**< when that was, in seconds since 1970-01-01 UTC; 0: not known */
-	bool active; /**< libvirt says that it runs; told by vfctl_snapshot_read() alone */
-	char boot_id[VFCTL_UUID_TEXT]; /**< of the boot in which that was */
-	bool transient;	 /**< taken by the hook for a domain nobody defined with vfctl: it
-			    ends when the domain stops */
-	int node;	 /**< of the first cell; VFCTL_NODE_NONE when it has none: it only
-			    holds VFs */
+	bool running;	 /**< the hook prepared its start in this boot, and its end was not seen */
+	int64_t run_begun; /**< when the run began, in seconds since 1970-01-01 UTC; 0: not known */
+	bool active; /**< libvirt reports that it runs; only set by vfctl_snapshot_read() */
+	char boot_id[VFCTL_UUID_TEXT]; /**< of the boot in which the run began */
+	bool transient;	 /**< taken by the hook for a domain that vfctl did not
+			    define: it ends when the domain stops */
+	int node;	 /**< of the first cell; VFCTL_NODE_NONE without cells: it holds only VFs */
 	uint64_t memory_bytes; /**< of all cells */
 	uint64_t page_bytes;   /**< of the first cell; 0: base pages */
 	struct vfctl_lease_cell *cells;
 	size_t cell_count;
-	struct vfctl_cpuset cpus; /**< whole cores it holds */
-	/** A core that QEMU's threads of this and other domains share; empty: none. */
+	struct vfctl_cpuset cpus; /**< whole cores that it holds */
+	/** A core that QEMU's threads of this and other domains share; empty if there is none. */
 	struct vfctl_cpuset qemu_cpus;
 	struct vfctl_lease_vf *vfs;
 	size_t vf_count;
@@ -79,16 +82,19 @@ struct vfctl_leases {
 /**
  * Read all leases. A state file that does not exist yet holds none.
  * @param ret_leases  freed with vfctl_leases_free().
- * @return 0; -EACCES when the file cannot be read by this user; -EBADF when it is no state
- * file of vfctl or of a newer version; -ENOMEM.
+ * @return 0; -EACCES when the file cannot be read by this user; -EBADF if it is not a state file of
+ * vfctl, or of a newer version; -ENOMEM.
  */
 int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases);
 void vfctl_leases_free(struct vfctl_leases *leases);
 DEFINE_FREEP(struct vfctl_leases, vfctl_leases_free)
-/** The lease of the domain of this very UUID (a domain may be named like another's), or NULL. */
+/** The lease of the domain with this UUID, or NULL. Names are not compared. */
 const struct vfctl_lease *vfctl_leases_find_uuid(const struct vfctl_leases *leases,
 	const char *uuid);
-/** The same by UUID or, when none has it, by name: what a person typed. */
+/**
+ * The lease of the domain with this UUID or, if there is none, with this name: for names that a
+ * person typed.
+ */
 const struct vfctl_lease *vfctl_leases_find(const struct vfctl_leases *leases,
 	const char *uuid_or_name);
 /** The lease that holds a VF, or NULL. */

@@ -9,6 +9,7 @@
 #include "core/cleanup.h"
 #include "core/cpuset.h"
 #include "core/inventory.h"
+#include "core/pci.h"
 #include "core/topology.h"
 #include "core/types.h"
 #include "vfctl/placement.h"
@@ -23,339 +24,394 @@ struct vfctl_ctx;
 
 #define VFCTL_VCPU_MAX 4096 /**< QEMU's limit for q35 (9.1) */
 #define VFCTL_EMULATOR_CORES_MAX 64
-/** emulator_cores: the host's reserved CPUs, else a core that QEMU's threads of guests share */
+/**
+ * emulator_cores: the host's reserved CPUs, or else a core that QEMU's threads of several guests
+ * share
+ */
 #define VFCTL_EMULATOR_AUTO UINT32_MAX
-/** Guests whose QEMU's threads one CPU of such a core carries (docs/placement.md). */
+/**
+ * Number of guests whose QEMU threads share one CPU of such a core (docs/explanation/placement.md).
+ */
 #define VFCTL_QEMU_GUESTS_PER_CPU 8
 #define VFCTL_IOTHREADS_MAX 64
 #define VFCTL_GUEST_VFS_MAX 64 /**< VFs of one guest */
 #define VFCTL_CELLS_MAX 64     /**< NUMA cells of one guest */
 #define VFCTL_MODEL_NODES_MAX 64 /**< the planner's limit */
-#define VFCTL_MODEL_FILE_MAX (16 * 1024 * 1024) /**< bytes; a longer model is refused */
+#define VFCTL_MODEL_FILE_MAX (16 * 1024 * 1024) /**< bytes; a longer model is rejected */
 #define VFCTL_FABRIC_ANY (-1)
-/** Fabrics that vfctl_model_read() tells apart; higher numbers are for other callers. */
+/** Fabrics that vfctl_model_read() distinguishes; other callers may use higher numbers. */
 #define VFCTL_FABRIC_ETHERNET 1
 #define VFCTL_FABRIC_INFINIBAND 2
-#define VFCTL_FABRIC_OTHER 3 /**< VFs of devices that are no network cards */
-#define VFCTL_CELL_ANY (-1)  /**< of a VF: whichever cell is best */
-#define VFCTL_CELL_EACH (-2) /**< of a want: its count in every cell */
+#define VFCTL_FABRIC_OTHER 3 /**< VFs of devices that are not network cards */
+#define VFCTL_CELL_ANY (-1)  /**< for a VF: the best cell */
+#define VFCTL_CELL_EACH (-2) /**< for a want: its count in every cell */
 #define VFCTL_PAGES_BASE 0          /**< page_bytes: no huge pages */
-#define VFCTL_PAGES_AUTO UINT64_MAX /**< page_bytes: the largest whose pool fits */
+#define VFCTL_PAGES_AUTO UINT64_MAX /**< page_bytes: the largest size whose pool has enough pages */
 #define VFCTL_ROOT_UNKNOWN UINT32_MAX
-/** Shared vCPUs that one shared CPU carries unless the host says otherwise. */
+/** Shared vCPUs per shared CPU, unless the host states another ratio. */
 #define VFCTL_SHARED_RATIO 4
 
-/** How vCPUs use the hardware threads of the whole cores they get. */
+/** How vCPUs use the hardware threads of their whole cores. */
 enum vfctl_threads {
-	/** Fill the threads; the guest sees siblings when vCPUs fill cores evenly. */
+	/** Use all threads; the guest sees siblings if its vCPUs fill the cores evenly. */
 	VFCTL_THREADS_PREFER,
-	/** As prefer, but refuse when the guest would not see siblings. */
+	/** Like prefer, but refuse if the guest would not see siblings. */
 	VFCTL_THREADS_REQUIRE,
-	/** One vCPU per core, its siblings stay idle. */
+	/** One vCPU per core; its siblings stay idle. */
 	VFCTL_THREADS_ISOLATE,
-	/** Fill the threads; the guest sees a flat list of cores. */
+	/** Use all threads; the guest sees a flat list of cores. */
 	VFCTL_THREADS_NONE,
 };
 
 /**
- * How near something must be to a cell of the guest. "Local" to a node: no node with CPUs
- * is nearer (so a device on a node without CPUs is local to its nearest neighbours).
+ * How near a resource must be to a cell of the guest. It is local to a node if no node with CPUs is
+ * nearer, so a device on a node without CPUs is local to the nearest nodes.
  */
 enum vfctl_affinity {
-	VFCTL_AFFINITY_REQUIRED,  /**< local, or of unknown place (which is told) */
-	VFCTL_AFFINITY_PREFERRED, /**< the nearest there is */
+	VFCTL_AFFINITY_REQUIRED,  /**< local, or of unknown locality (which is reported) */
+	VFCTL_AFFINITY_PREFERRED, /**< the nearest that is available */
 	VFCTL_AFFINITY_SOCKET,	  /**< local to some node of the cell's package */
-	VFCTL_AFFINITY_ANY,	  /**< nearness does not count */
+	VFCTL_AFFINITY_ANY,	  /**< distance does not count */
 };
 
-/** A VF that can be given, or (of an occupant) one that is held. */
+/** A free VF or, for an occupant, a VF that it holds. */
 struct vfctl_free_vf {
 	struct vfctl_bdf bdf;
 	struct vfctl_bdf pf;
-	uint32_t index; /**< of the VF in its PF */
-	int node;       /**< as the kernel states it; VFCTL_NODE_NONE for no locality */
-	int fabric;     /**< network it is on, a number of the caller's choice, >= 0 */
-	uint32_t port;  /**< physical port of its card, from 1; 0 unknown */
+	uint32_t index; /**< index of the VF in its PF */
+	int node;       /**< as the kernel reports it; VFCTL_NODE_NONE without locality */
+	int fabric;     /**< number of its network, chosen by the caller, >= 0 */
+	uint32_t port;  /**< physical port of its card, from 1; 0: unknown */
 	uint32_t root;  /**< PCI root complex: domain << 8 | root bus; VFCTL_ROOT_UNKNOWN */
 };
 
-/** A physical function, for names and for what its VFs have in common. */
+/** A physical function: its names, and what all its VFs have in common. */
 struct vfctl_model_pf {
 	struct vfctl_bdf bdf;
-	char **names; /**< all it answers to, the one a person would use first; NULL-ended */
+	char **names; /**< all its names, the most usual one first; NULL-terminated */
 	int node;
 	int fabric;
 	uint32_t port;
 	uint32_t root;
-	uint32_t num_vfs; /**< VFs it has, held or not */
-	uint32_t max_vfs; /**< VFs it could have */
-	/* To be shown: the planner looks at none of these. */
+	uint32_t num_vfs; /**< number of VFs, held or free */
+	uint32_t max_vfs; /**< number of VFs that it can have */
+	/* For display; the planner uses none of these. */
+	char *card;	     /**< vendor and device from pci.ids; NULL: not read, or unknown */
+	char *driver;	     /**< NULL: unknown */
+	uint32_t speed_mbps; /**< of its port; 0: unknown */
 	enum vfctl_eswitch eswitch;
-	char *bond;	    /**< that its network device is a port of; NULL none */
+	char *bond;	    /**< the bond of its network device; NULL if there is none */
 	enum vfctl_lag lag; /**< of that bond */
 };
 
-/** Memory that somebody holds or will hold when started. */
+/** A PF, and its distance from a GPU. */
+struct vfctl_gpu_link {
+	struct vfctl_bdf pf;
+	enum vfctl_pci_distance distance;
+};
+
+/** A GPU or another accelerator. For display; the planner does not use it. */
+struct vfctl_model_gpu {
+	struct vfctl_bdf bdf;
+	char *vendor; /**< "NVIDIA", "AMD", "Intel", or "0x1da3" */
+	char *driver; /**< NULL: none, or unknown */
+	int node;
+	struct vfctl_gpu_link *links; /**< one for each PF of the model */
+	size_t link_count;
+};
+
+/** Memory that a guest holds, or will hold when it starts. */
 struct vfctl_promise {
 	int node;
 	uint64_t page_bytes; /**< VFCTL_PAGES_BASE, or the size of huge pages */
 	uint64_t bytes;
-	bool taken; /**< the guest runs, so the kernel's free counts know of it */
+	bool taken; /**< the guest runs, so the kernel's free counts include it */
 };
 
-/** Some VFs that a guest asks for. */
+/** VFs that a guest requests. */
 struct vfctl_vf_want {
 	bool any_pf;
-	struct vfctl_bdf pf; /**< unless any_pf */
-	int fabric;          /**< VFCTL_FABRIC_ANY, or the one it must be on */
+	struct vfctl_bdf pf; /**< ignored if any_pf */
+	int fabric;          /**< VFCTL_FABRIC_ANY, or the required fabric */
 	const char *fabric_name; /**< for reasons; NULL: its number */
-	uint32_t port;       /**< physical port it must be on; 0 any */
+	uint32_t port;       /**< required physical port; 0: any */
 	uint32_t count;      /**< 1 .. VFCTL_GUEST_VFS_MAX */
 	int cell;            /**< VFCTL_CELL_ANY, VFCTL_CELL_EACH, or a cell's number */
 	enum vfctl_affinity affinity;
-	/** VFs of wants with the same number are on different PFs; 0: no matter. */
-	uint32_t apart;
+	/** VFs of wants with the same number are on different PFs; 0: no such rule. */
+	uint32_t anti_affinity;
 };
 
-/** A guest that has its place already: one of ours (a lease), or a domain we did not make. */
+/** A guest that is already placed: one with a lease, or a foreign domain. */
 struct vfctl_occupant {
 	char *name;
-	char uuid[37];	/**< "" when not known */
-	bool foreign;	/**< not ours: it is never moved */
+	char uuid[37];	/**< "" if not known */
+	bool foreign;	/**< vfctl did not define it: it is never moved */
 	bool running;
-	struct vfctl_cpuset cpus;  /**< it holds alone, whole cores of ours */
-	/** A whole core where QEMU's threads of this and of other guests run; mostly empty. */
+	struct vfctl_cpuset cpus;  /**< whole cores that only it holds */
+	/** A whole core for QEMU's threads of this and other guests; usually empty. */
 	struct vfctl_cpuset qemu_cpus;
-	struct vfctl_promise *memory; /**< an entry per cell */
+	struct vfctl_promise *memory; /**< one entry per cell */
 	size_t memory_count;
-	uint32_t *shared_vcpus; /**< per entry of @ref memory: vCPUs on shared CPUs there */
+	uint32_t *shared_vcpus; /**< for each entry of @ref memory: vCPUs on shared CPUs there */
 	struct vfctl_free_vf *vfs;
 	size_t vf_count;
-	/** What it asked for each of @ref vfs, one VF each, in its own words; NULL: not known, so any
-	 * PF of the same fabric will do when it moves. */
+	/**
+	 * The request for each of @ref vfs, one VF each; NULL: not known, so a move may use any PF
+	 * of the same fabric.
+	 */
 	struct vfctl_vf_want *wants;
-	/** It does not move now: it holds a place that it leaves and one that it goes to, or libvirt does
-	 * not know it any more. */
+	/**
+	 * It is not moved now: it is already moving from one place to another, or libvirt does not
+	 * have it any more.
+	 */
 	bool changing;
-	bool pinned; /**< it asked for the nodes that it is on: it leaves none of them */
+	bool pinned; /**< its request names its nodes: it stays on them */
 };
 
 #define VFCTL_TYPICAL_MAX 12 /**< kinds of typical guests */
 
-/** A kind of guest that is expected next: what a plan leaves is judged by such guests. */
+/**
+ * A kind of guest that is expected next. A plan is rated by how many such guests would still fit.
+ */
 struct vfctl_typical {
-	uint32_t vcpus; /**< 1 .. VFCTL_VCPU_MAX, on hardware threads of their own */
-	uint32_t cells; /**< 1, or more: over as many nodes */
-	uint32_t vfs;	/**< 0: it can go anywhere; else it wants VFs near it */
-	uint32_t share; /**< of all guests, against the other kinds; 1 .. 1000 */
+	uint32_t vcpus; /**< 1 .. VFCTL_VCPU_MAX, on dedicated hardware threads */
+	uint32_t cells; /**< number of nodes that it needs, 1 or more */
+	uint32_t vfs;	/**< VFs that it needs near it; 0: none */
+	uint32_t share; /**< weight of this kind compared with the others; 1 .. 1000 */
 };
 
-/** Everything the planner may look at. Nothing of it is changed. */
+/** The input of the planner, which does not change it. */
 struct vfctl_host_model {
 	struct vfctl_topology *topology;
-	struct vfctl_cpuset reserved_cpus; /**< the host's own, never given to vCPUs */
-	char *reserved_why; /**< where they are stated, for words; NULL */
-	/** CPUs that shared vCPUs run on, all of a node's together; never given alone. */
+	struct vfctl_cpuset reserved_cpus; /**< reserved for the host, never given to vCPUs */
+	char *reserved_why; /**< where they are stated, for messages; or NULL */
+	/** CPUs for shared vCPUs, pooled per node; never given to one guest alone. */
 	struct vfctl_cpuset shared_cpus;
 	uint32_t shared_ratio; /**< shared vCPUs per such CPU; 0: VFCTL_SHARED_RATIO */
-	struct vfctl_cpuset busy_cpus; /**< held by nobody of the occupants */
-	struct vfctl_promise *promises; /**< the same of memory */
+	struct vfctl_cpuset busy_cpus; /**< CPUs that are held, but not by occupants */
+	struct vfctl_promise *promises; /**< memory that is held, but not by occupants */
 	size_t promise_count;
-	/** Kept for the host on every node when a guest takes base pages, bytes. */
+	/** Reserved for the host on every node if a guest takes base pages, bytes. */
 	uint64_t host_memory_bytes;
-	struct vfctl_free_vf *vfs; /**< free ones */
+	struct vfctl_free_vf *vfs; /**< free VFs */
 	size_t vf_count;
-	struct vfctl_model_pf *pfs; /**< need not be there: only words come from them */
+	struct vfctl_model_pf *pfs; /**< optional: only used in messages */
 	size_t pf_count;
+	struct vfctl_model_gpu *gpus; /**< by address */
+	size_t gpu_count;
 	struct vfctl_occupant *occupants;
 	size_t occupant_count;
-	/** Guests that are expected next; none: see docs/placement.md. */
+	/** Guests that are expected next; none: see docs/explanation/placement.md. */
 	struct vfctl_typical typical[VFCTL_TYPICAL_MAX];
 	size_t typical_count;
-	char *typical_why; /**< who says so, for words; NULL: nobody */
+	char *typical_why; /**< source of the list, for messages; NULL: none */
 };
 
-/** One VF of any PF on any fabric, in whichever cell is best. A zeroed one is none. */
+/** The distance of a GPU from a PF; VFCTL_PCI_DISTANCE_UNKNOWN if the model does not state it. */
+enum vfctl_pci_distance vfctl_gpu_distance(const struct vfctl_model_gpu *gpu, const struct vfctl_bdf *pf);
+
+/**
+ * Request one VF of any PF on any fabric, in the best cell. A zeroed struct is not a valid want.
+ */
 void vfctl_vf_want_init(struct vfctl_vf_want *want);
 
-/** One NUMA cell that the guest shall have. */
+/** One NUMA cell that the guest requests. */
 struct vfctl_cell_want {
-	uint32_t vcpus;	       /**< the shared ones included */
+	uint32_t vcpus;	       /**< including the shared ones */
 	uint64_t memory_bytes; /**< a multiple of page_bytes */
 	int node;	       /**< VFCTL_NODE_NONE: any */
 };
 
-/** What one guest needs. */
+/** The requirements of one guest. */
 struct vfctl_request {
-	const char *name; /**< for the words */
+	const char *name; /**< for messages */
 	uint32_t vcpus;   /**< 1 .. VFCTL_VCPU_MAX */
-	uint32_t shared_vcpus; /**< of them, the last ones of each cell, on shared CPUs */
+	uint32_t shared_vcpus; /**< how many of them, the last ones of each cell, run on shared CPUs */
 	enum vfctl_threads threads;
-	/** Cores for QEMU's own threads, 0 .. VFCTL_EMULATOR_CORES_MAX. 0: they run on the
-	 * reserved CPUs of the host; where it has none, on the shared ones; else on the guest's
-	 * own, if need be those of vCPUs, with a warning. VFCTL_EMULATOR_AUTO: on the reserved
-	 * CPUs of a node of the guest; where they have none, on a core of such a node that they
-	 * share with those of other guests; for a guest that takes the whole host, as with 0. */
+	/**
+	 * Cores for QEMU's own threads, 0 .. VFCTL_EMULATOR_CORES_MAX. 0: they run on the reserved
+	 * CPUs of the host; without these, on the shared CPUs; otherwise on the guest's own CPUs,
+	 * if necessary on those of vCPUs, with a warning. VFCTL_EMULATOR_AUTO: they run on the
+	 * reserved CPUs of a node of the guest; without these, on a core of such a node that they
+	 * share with the threads of other guests; for a guest that takes the whole host, as with 0.
+	 */
 	uint32_t emulator_cores;
-	bool has_emulator; /**< they have their CPUs already, wherever they are */
+	bool has_emulator; /**< they already have their CPUs, wherever these are */
 	uint32_t iothreads;
 	uint32_t iothread_cores; /**< 0: they share the CPUs of QEMU's own threads */
 	uint64_t memory_bytes;   /**< a multiple of page_bytes */
 	uint64_t page_bytes;     /**< or VFCTL_PAGES_BASE, VFCTL_PAGES_AUTO */
-	/** REQUIRED: each cell's memory on its node; PREFERRED: else on the nearest. */
+	/** REQUIRED: each cell's memory is on its node; PREFERRED: or else on the nearest one. */
 	enum vfctl_affinity memory_affinity;
-	int node; /**< VFCTL_NODE_NONE: any; else all of it goes there */
-	/** Cells it must have, each on a node of its own; their sums are vcpus and
-	 * memory_bytes. Without: as few as it fits in, @ref cells_max at most. */
+	int node; /**< VFCTL_NODE_NONE: any; otherwise the whole guest is placed there */
+	/**
+	 * Required cells, each on a different node; their sums are vcpus and memory_bytes. NULL: as
+	 * few cells as possible, at most @ref cells_max.
+	 */
 	const struct vfctl_cell_want *cells;
 	size_t cell_count;
 	uint32_t cells_max;    /**< 0: as many as the host has nodes */
-	bool whole_node;       /**< its nodes hold no other guest, and get none */
-	bool whole_l3;	       /**< its cores fill L3 groups that no one else uses */
-	unsigned max_distance; /**< between its nodes, and to its VFs; 0: no limit */
+	bool whole_node;       /**< no other guest is, or will be, on its nodes */
+	bool whole_l3;	       /**< its cores fill L3 groups that no other guest uses */
+	unsigned max_distance; /**< largest distance between its nodes, and to its VFs; 0: no limit */
 	const struct vfctl_vf_want *wants;
 	size_t want_count;
 };
 
 /**
- * A guest on any nodes, with the largest pages that fit and QEMU's threads where they go by
- * themselves; name, vcpus, memory_bytes and what else is asked are to be filled in. A zeroed
- * one would ask for node 0, and for no huge pages.
+ * Request a guest on any nodes, with the largest pages that fit and QEMU's threads at their default
+ * place. Fill in name, vcpus, memory_bytes and further requests. A zeroed struct would request node
+ * 0, and no huge pages.
  */
 void vfctl_request_init(struct vfctl_request *request);
 
-/** One line for people, without newline. */
+/** One line of text, without newline. */
 struct vfctl_reason {
 	enum vfctl_reason_kind kind;
 	char *text;
 };
 
-/** What one NUMA cell of the guest gets. */
+/** The resources of one NUMA cell of the guest. */
 struct vfctl_cell {
-	int node;	 /**< of its CPUs */
-	int memory_node; /**< the same, unless its memory had to come from another */
-	uint32_t first_vcpu, vcpu_count; /**< its vCPUs, in one run */
-	uint32_t shared_vcpus; /**< the last of these, on @ref shared_cpus */
+	int node;	 /**< node of its CPUs */
+	int memory_node; /**< the same, unless its memory had to come from another node */
+	uint32_t first_vcpu, vcpu_count; /**< its vCPUs, numbered consecutively */
+	uint32_t shared_vcpus; /**< how many of these, the last ones, run on @ref shared_cpus */
 	struct vfctl_cpuset shared_cpus;
 	uint64_t memory_bytes;
 	uint64_t page_bytes; /**< VFCTL_PAGES_BASE or a size, never AUTO */
-	uint32_t l3_groups;  /**< L3 caches its own cores are in, if it fills each alike; else 0 */
+	uint32_t l3_groups;  /**< number of L3 caches of its own cores, if it fills all of them
+				  equally; else 0 */
 };
 
 struct vfctl_remedy;
 
-/** The answer to one request. Without placement only reasons are filled. */
+/** The answer to one request. If the guest is not placed, it contains only reasons. */
 struct vfctl_assignment {
 	enum vfctl_refusal refusal;
 	struct vfctl_cell *cells;
 	size_t cell_count;
-	int node; /**< of the first cell; VFCTL_NODE_NONE when refused */
-	/** Host CPU of each vCPU, siblings adjacent; VFCTL_CPU_MAX for a shared one. */
+	int node; /**< of the first cell; VFCTL_NODE_NONE if the guest is refused */
+	/** Host CPU of each vCPU, siblings adjacent; VFCTL_CPU_MAX for a shared vCPU. */
 	uint32_t *vcpus;
 	size_t vcpu_count;
-	/** Threads per core the guest should be told: 1, or what its vCPUs really share. */
+	/**
+	 * Threads per core that the guest should see: 1, or the number that its vCPUs really share.
+	 */
 	uint32_t guest_threads;
 	struct vfctl_cpuset emulator_cpus;
-	bool emulator_shared; /**< emulator_cpus are a core of several guests, not in held_cpus */
+	bool emulator_shared; /**< emulator_cpus is a core of several guests, not in held_cpus */
 	struct vfctl_cpuset iothread_cpus; /**< empty without iothreads */
-	/** All threads of all cores given, idle siblings included: what a lease holds. */
+	/** All threads of all assigned cores, including idle siblings; the lease holds these. */
 	struct vfctl_cpuset held_cpus;
 	uint64_t memory_bytes; /**< of all cells */
 	uint64_t page_bytes;   /**< of the first cell */
-	/** In the order of the wants, each want's VFs together. */
+	/** In the order of the wants, the VFs of each want together. */
 	struct vfctl_free_vf *vfs;
-	uint32_t *vf_wants; /**< index of the want that each VF answers */
-	uint32_t *vf_cells; /**< cell that each VF is nearest to, or was asked for */
+	uint32_t *vf_wants; /**< for each VF, the index of its want */
+	uint32_t *vf_cells; /**< for each VF, the nearest cell, or the requested one */
 	size_t vf_count;
-	bool local;	   /**< all memory and VFs (but those of affinity any) are local */
-	uint64_t distance; /**< what the planner made least, see docs/placement.md */
+	bool local;	   /**< all memory and all VFs (except those of affinity any) are local */
+	uint64_t distance; /**< the value that the planner minimized, see docs/explanation/placement.md */
 	struct vfctl_reason *reasons;
 	size_t reason_count;
-	struct vfctl_remedy *remedies; /**< the library's own: what the remedies change */
+	struct vfctl_remedy *remedies; /**< private to the library: what the remedies change */
 	size_t remedy_count;
 };
 
-/** What a plan is judged by, most important first. */
+/** The criteria for a plan, most important first. */
 enum vfctl_plan_level {
 	VFCTL_LEVEL_PLACED,	  /**< guests placed: more is better */
-	VFCTL_LEVEL_LOCAL,	  /**< of them, fully local: more is better */
+	VFCTL_LEVEL_LOCAL,	  /**< placed guests that are fully local: more is better */
 	VFCTL_LEVEL_MOVES,	  /**< guests that leave their place: less is better */
 	VFCTL_LEVEL_DISTANCE,	  /**< weighted distance: less is better */
-	VFCTL_LEVEL_FORM,	  /**< smaller pages than could be, hidden siblings, uneven
-				     cells: less is better */
-	VFCTL_LEVEL_ROOM,	  /**< room for typical next guests: more is better */
-	VFCTL_LEVEL_BALANCE,	  /**< unevenness of the PFs' free VFs: less is better */
+	VFCTL_LEVEL_FORM,	  /**< smaller pages than possible, hidden siblings, uneven
+				       cells: less is better */
+	VFCTL_LEVEL_ROOM,	  /**< capacity for typical next guests: more is better */
+	VFCTL_LEVEL_BALANCE,	  /**< differences between the PFs' free VFs: less is better */
 	VFCTL_LEVELS,
 };
 
-/** What ended a search before it was through. */
+/** Why a search ended early. */
 enum vfctl_plan_cut {
 	VFCTL_CUT_NONE,
-	VFCTL_CUT_STEPS, /**< its steps: the same question has the same answer on every machine */
-	VFCTL_CUT_CLOCK, /**< the timeout, or it left a refusal without all of its remedies: on a machine
-			    that is less busy the answer may be another */
+	VFCTL_CUT_STEPS, /**< its limit of steps: the same input gives the same plan on every machine */
+	VFCTL_CUT_CLOCK, /**< its timeout, or the timeout left a refusal without all of its
+			      remedies: a less busy machine may give another plan */
 };
 
 struct vfctl_plan {
-	struct vfctl_assignment *assignments; /**< one per request, in their order */
+	struct vfctl_assignment *assignments; /**< one per request, in the same order */
 	size_t count;
-	uint64_t value[VFCTL_LEVELS]; /**< of this plan */
-	uint64_t bound[VFCTL_LEVELS]; /**< no plan is better than this at @ref gap_level */
-	/** First level at which a better plan was not ruled out; VFCTL_LEVELS: proven best. */
+	uint64_t value[VFCTL_LEVELS]; /**< the values of this plan */
+	uint64_t bound[VFCTL_LEVELS]; /**< best value that any plan can have at @ref gap_level */
+	/**
+	 * First level at which a better plan is still possible; VFCTL_LEVELS: the plan is proven
+	 * best.
+	 */
 	enum vfctl_plan_level gap_level;
-	/** A guest is left out, and guests that are placed could be split in more ways than
-	 * were tried: why gap_level is VFCTL_LEVEL_PLACED. */
+	/**
+	 * A guest is not placed, and not all ways to split the placed guests were tried. Therefore
+	 * gap_level is VFCTL_LEVEL_PLACED.
+	 */
 	bool partial;
 	enum vfctl_plan_cut cut;
-	uint64_t steps; /**< of the search */
+	uint64_t steps; /**< number of steps of the search */
 };
 
 struct vfctl_plan_options {
-	/** Steps of the search, after which the best plan so far is given with what is proven
-	 * of it; 0: 250000. It counts steps, so that the answer is the same everywhere. */
+	/**
+	 * Limit of the search in steps; 0: 250000. At the limit the plan is the best one found so
+	 * far, with what is proven about it. The limit counts steps, not time, so that the result
+	 * is the same on every machine.
+	 */
 	uint64_t max_steps;
-	/** The last resort, should a machine be very slow: time of the plan with its reasons and
-	 * remedies, ms; 0: 10000. vfctl_plan.cut tells that it was reached. */
+	/**
+	 * Time limit of the plan with its reasons and remedies, for very slow machines, ms; 0:
+	 * 10000. vfctl_plan.cut tells whether it was reached.
+	 */
 	unsigned timeout_ms;
 };
 
 /**
- * Place guests on a host: pure, the same input gives the same plan. vCPUs get whole free
- * cores, one each per hardware thread; a core with any busy or reserved thread is not free.
- * The cells of a guest go to nodes of their own; memory is on the cell's node.
+ * Place guests on a host. The function is pure: the same input gives the same plan. vCPUs get whole
+ * free cores, with one vCPU per hardware thread; a core with a busy or reserved thread is not free.
+ * Each cell of a guest is on a different node, and its memory is on that node.
  *
- * The plan is the best there is by the levels of enum vfctl_plan_level, or says which level
- * is not proven and what bound holds. docs/placement.md defines each level.
+ * The plan is the best possible one by the levels of enum vfctl_plan_level; otherwise it states
+ * which level is not proven, and its bound. docs/explanation/placement.md defines each level.
  *
- * A refusal is an answer, not an error: look at each assignment.
+ * A refusal is a result, not an error: check each assignment.
  *
  * @param options  NULL: the defaults.
  * @param ret  receives the plan; free it with vfctl_plan_free().
- * @return 0; -EINVAL for input that no host could have or no guest could ask (the words
- * name the member); -EINTR when vfctl_ctx_cancel() came; -ENOMEM.
+ * @return 0; -EINVAL for input that is not valid for any host or guest (the message names the
+ * member); -EINTR vfctl_ctx_cancel() was called; -ENOMEM.
  */
 int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, struct vfctl_plan **ret);
 
-/** A guest that should leave its place. */
+/** A guest that should move. */
 struct vfctl_move {
 	size_t occupant; /**< index in the model */
 	const struct vfctl_assignment *to; /**< owned by the rebalance's plan */
 };
 
-/** The fewest moves that make as many guests local as can be. */
+/** The fewest moves that make as many guests local as possible. */
 struct vfctl_rebalance {
-	struct vfctl_plan *plan; /**< all occupants that may move, in their order */
+	struct vfctl_plan *plan; /**< a plan for all occupants that may move, in their order */
 	struct vfctl_move *moves;
 	size_t move_count;
-	size_t local_before, local_after; /**< of the guests that have their CPUs from us */
+	size_t local_before, local_after; /**< number of local guests among those whose CPUs
+					       vfctl assigned */
 };
 
 /**
- * Propose moves. Only our own guests move; a guest keeps the shape it holds (whole cores,
- * memory per cell) and, where they are known (vfctl_model_read_words()), its words of nodes and VFs;
- * else its VFs stay of the same fabric.
+ * Propose moves. Only guests of vfctl move. A guest keeps its shape (whole cores, memory per cell)
+ * and, if they are known (vfctl_model_read_words()), its requests for nodes and VFs; otherwise its
+ * VFs stay on the same fabric.
  * @return as vfctl_plan_make().
  */
 int vfctl_plan_rebalance(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
@@ -364,8 +420,8 @@ void vfctl_rebalance_free(struct vfctl_rebalance *rebalance);
 DEFINE_FREEP(struct vfctl_rebalance, vfctl_rebalance_free)
 
 /**
- * Why does the guest not go (wholly) to @p node? Short: what is missing there; or, when it
- * would fit: what the chosen place has over it.
+ * Explain why the guest is not, or not wholly, on @p node: what is short there or, if it would fit,
+ * why the chosen place is better.
  * @param ret_reasons  free each text, then the array.
  * @return 0; -EINVAL no such node, or as vfctl_plan_make().
  */
@@ -374,16 +430,15 @@ int vfctl_plan_why_not(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	const struct vfctl_plan_options *options, struct vfctl_reason **ret_reasons,
 	size_t *ret_count);
 
-/** "Ethernet", "InfiniBand", "no network"; NULL for a number of another caller's choice. */
+/** "Ethernet", "InfiniBand", "no network"; NULL for a number that another caller chose. */
 const char *vfctl_fabric_name(int fabric);
-/** The root complex as the kernel's tree names it, "0000:3a"; "" when unknown. */
+/** The name of the root complex in the kernel's device tree, "0000:3a"; "" if unknown. */
 char *vfctl_root_format(uint32_t root, char buf[VFCTL_BDF_TEXT]);
 
 /**
- * Check what a model must hold, vfctl_topology_check()'s demands included. Own occupants
- * (not foreign ones) share no CPU and no VF with anyone of ours, but for those of qemu_cpus,
- * which are nobody's own; all CPUs are online, all
- * nodes exist.
+ * Check the rules for a model, including those of vfctl_topology_check(). Occupants that vfctl
+ * defined (not foreign ones) share no CPU and no VF with each other, except qemu_cpus, which no
+ * occupant holds alone; all CPUs are online, all nodes exist.
  * @return 0, or -EINVAL naming the member.
  */
 int vfctl_model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *model);

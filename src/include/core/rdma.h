@@ -18,8 +18,8 @@ extern "C" {
 enum vfctl_port_state {
 	VFCTL_PORT_UNKNOWN = 0,
 	VFCTL_PORT_DOWN = 1,
-	VFCTL_PORT_INIT = 2,  /**< link up, no subnet manager has been here */
-	VFCTL_PORT_ARMED = 3, /**< the subnet manager is at work */
+	VFCTL_PORT_INIT = 2,  /**< link up, but no subnet manager has configured it */
+	VFCTL_PORT_ARMED = 3, /**< the subnet manager is configuring it */
 	VFCTL_PORT_ACTIVE = 4,
 	VFCTL_PORT_ACTIVE_DEFER = 5,
 };
@@ -35,32 +35,32 @@ enum vfctl_port_phys {
 	VFCTL_PHYS_TEST = 7,
 };
 
-/** One entry of a port's GID table that is in use. */
+/** An entry in use of a port's GID table. */
 struct vfctl_gid {
 	uint32_t index;
 	uint64_t prefix, guid;
-	char type[16];	 /**< "IB/RoCE v1", "RoCE v2"; "" unknown */
-	char netdev[16]; /**< of a RoCE GID; "" none */
+	char type[16];	 /**< "IB/RoCE v1", "RoCE v2"; "" if unknown */
+	char netdev[16]; /**< of a RoCE GID; else "" */
 };
 
-/** One entry of a port's P_Key table that is in use; bit 15 set: full member. */
+/** An entry in use of a port's P_Key table; bit 15 set: full member. */
 struct vfctl_pkey_entry {
 	uint32_t index;
 	uint16_t pkey;
 };
 
 struct vfctl_rdma_port {
-	uint8_t number; /**< from 1 */
+	uint8_t number; /**< number of the port, from 1 */
 	enum vfctl_port_state state;
 	enum vfctl_port_phys phys_state;
 	bool infiniband;     /**< link layer: InfiniBand, otherwise Ethernet (RoCE, iWARP) */
-	uint32_t rate_mbps;  /**< of all lanes; 0 unknown */
-	uint8_t width;	     /**< lanes; 0 unknown */
-	char speed[8];	     /**< of a lane: "SDR" to "XDR"; "" unknown */
-	uint32_t lid, sm_lid; /**< 0 none; 0xffff no LID given */
+	uint32_t rate_mbps;  /**< of all lanes; 0: unknown */
+	uint8_t width;	     /**< number of lanes; 0: unknown */
+	char speed[8];	     /**< of each lane: "SDR" to "XDR"; "" if unknown */
+	uint32_t lid, sm_lid; /**< 0: none; 0xffff: no LID assigned */
 	uint8_t lmc, sm_sl;
 	uint32_t cap_mask;
-	uint32_t max_mtu, active_mtu; /**< bytes; 0: only libibverbs could say */
+	uint32_t max_mtu, active_mtu; /**< bytes; 0: only libibverbs reports them */
 	uint64_t guid, subnet_prefix; /**< of GID 0 */
 	struct vfctl_gid *gids;
 	size_t gid_count;
@@ -68,16 +68,16 @@ struct vfctl_rdma_port {
 	size_t pkey_count;
 };
 
-/** An RDMA device: what ibstat and ibv_devinfo tell, in one snapshot. */
+/** An RDMA device: the output of ibstat and ibv_devinfo as a snapshot. */
 struct vfctl_rdma_device {
 	char name[64];
 	bool has_bdf; /**< false for software devices such as rxe0 */
 	struct vfctl_bdf bdf;
 	bool is_vf;
-	char ca_type[32], firmware[32], board[64]; /**< "" unknown */
+	char ca_type[32], firmware[32], board[64]; /**< "" if unknown */
 	uint32_t hw_rev;
 	uint64_t node_guid, system_image_guid;
-	bool verbs; /**< libibverbs could open it; without, what follows is 0 */
+	bool verbs; /**< libibverbs opened it; otherwise the members below are 0 */
 	uint32_t vendor_id, part_id;
 	int max_qp, max_cq, max_mr;
 	struct vfctl_rdma_port *ports;
@@ -85,8 +85,8 @@ struct vfctl_rdma_device {
 };
 
 /**
- * Read one RDMA device: sysfs, and on the running host what libibverbs knows besides.
- * Without libibverbs or the right to open the device the rest is told all the same.
+ * Read one RDMA device: sysfs, and on the running host also what libibverbs reports. Without
+ * libibverbs, or without the privilege to open the device, the values of sysfs are still returned.
  * @return 0; -ENOENT no such device.
  */
 int vfctl_rdma_read(struct vfctl_ctx *ctx, const char *name,
@@ -94,16 +94,16 @@ int vfctl_rdma_read(struct vfctl_ctx *ctx, const char *name,
 void vfctl_rdma_free(struct vfctl_rdma_device *device);
 DEFINE_FREEP(struct vfctl_rdma_device, vfctl_rdma_free)
 
-/** "Down", "Initializing", "Armed", "Active", ... as ibstat spells them. */
+/** "Down", "Initializing", "Armed", "Active", ... in the spelling of ibstat. */
 const char *vfctl_port_state_name(enum vfctl_port_state state);
 const char *vfctl_port_phys_name(enum vfctl_port_phys phys);
 
 #define VFCTL_FINDING_TEXT 256
 /**
- * What is wrong with a port, in words, with what to do: no subnet manager, no link, a zero
- * GUID, a VF that the subnet manager does not serve.
+ * The problems of a port as text, with remedies: no subnet manager, no link, a zero GUID, a VF that
+ * the subnet manager does not serve.
  * for (unsigned i = 0; vfctl_rdma_finding(device, port, &i, text);)
- * @param index  where to go on; starts at 0, stepped by the call.
+ * @param index  the position; start at 0, the call advances it.
  * @return false when there are no more.
  */
 bool vfctl_rdma_finding(const struct vfctl_rdma_device *device,

@@ -13,34 +13,34 @@
 extern "C" {
 #endif
 
-/** What came of a trial. */
+/** The outcome of a trial. */
 enum vfctl_selftest_outcome {
-	VFCTL_SELFTEST_UNTRIED,	    /**< not done; the words say why */
-	VFCTL_SELFTEST_PASS,	    /**< as it should be */
-	VFCTL_SELFTEST_UNSUPPORTED, /**< the driver says that it has no such thing */
+	VFCTL_SELFTEST_UNTRIED,	    /**< not done; the message says why */
+	VFCTL_SELFTEST_PASS,	    /**< the result is as expected */
+	VFCTL_SELFTEST_UNSUPPORTED, /**< the driver reports that it does not support it */
 	VFCTL_SELFTEST_FAIL,
 };
 /** "not tried", "pass", "not supported", "fail"; never NULL. */
 const char *vfctl_selftest_outcome_name(enum vfctl_selftest_outcome outcome);
 
-/** One thing that is tried. Its texts are owned by the self-test, and name nobody. */
+/** One trial. Its texts are owned by the self-test, and contain no names. */
 struct vfctl_selftest_trial {
 	const char *area; /**< "create", "attributes", "driver", "reset", ... */
 	const char *name; /**< "7 VFs", "vlan=100 proto=802.1ad" */
 	enum vfctl_selftest_outcome outcome;
-	bool differs;	   /**< from what vfctl's tables say of the driver */
-	double ms;	   /**< how long it took; NAN: not measured */
-	const char *words; /**< more about it; NULL: nothing */
+	bool differs;	   /**< from the expectation in vfctl's driver tables */
+	double ms;	   /**< duration; NAN: not measured */
+	const char *message; /**< further details, or NULL */
 };
 
-/** What the card is, without what tells it from others of its kind. */
+/** A description of the card's model, without data that identify this one. */
 struct vfctl_selftest_card {
 	const char *driver;
 	const char *device_id; /**< "8086:10c9" */
-	const char *kernel;    /**< "6.12.107"; "" unknown */
+	const char *kernel;    /**< "6.12.107"; "" if unknown */
 	uint32_t class_code;
 	bool infiniband;
-	uint32_t speed_mbps; /**< 0 unknown */
+	uint32_t speed_mbps; /**< 0: unknown */
 	uint32_t total_vfs;
 	bool moderation_known; /**< vfctl's table of interrupt moderation has the driver */
 	bool attributes_known; /**< vfctl's table of VF attributes has it */
@@ -49,21 +49,22 @@ struct vfctl_selftest_card {
 struct vfctl_selftest;
 
 enum {
-	VFCTL_SELFTEST_DRY_RUN = 1, /**< take no lock: the trials may be listed, but not run */
-	VFCTL_SELFTEST_FORCE = 2,   /**< also while the host's own traffic goes over the PF */
+	VFCTL_SELFTEST_DRY_RUN = 1, /**< take no lock: the trials can be listed, but not run */
+	VFCTL_SELFTEST_FORCE = 2,   /**< even while the PF carries the host's own traffic */
 };
 
 /**
- * Look at a PF and list what is to be tried on it. Nothing is changed.
+ * Examine a PF and list the trials for it. Nothing is changed.
  * @param pf	   name of the PF, see vfctl_inventory_find_pf().
  * @param flags   VFCTL_SELFTEST_ bits.
- * @return 0; -ENOENT no such PF; -EBUSY one of its VFs is in use, leased or in a domain's definition (the
- *	words name the first), it is a port of a bridge or bond, or this host's default route or a TCP
- *	connection goes over it; -EOPNOTSUPP its driver makes no VFs while it runs; -EROFS a captured host.
+ * @return 0; -ENOENT no such PF; -EBUSY one of its VFs is in use, leased or in a domain's
+ * 	definition (the message names the first), it is a port of a bridge or bond, or this host's
+ * 	default route or a TCP connection goes over it; -EOPNOTSUPP its driver cannot create VFs at run
+ * 	time; -EROFS a captured host.
  */
 int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, unsigned flags,
 	struct vfctl_selftest **ret_selftest);
-/** Free it, and let go of its locks. NULL is allowed. */
+/** Free it, and release its locks. NULL is allowed. */
 void vfctl_selftest_close(struct vfctl_selftest *selftest);
 DEFINE_FREEP(struct vfctl_selftest, vfctl_selftest_close)
 
@@ -75,14 +76,15 @@ bool vfctl_selftest_trial(const struct vfctl_selftest *selftest, size_t index,
 	struct vfctl_selftest_trial *ret_trial);
 
 /**
- * Try all of it, and put the PF back as it was, also after vfctl_ctx_cancel(). What is to be put back is
- * in the journal from before the first trial, so vfctl_recover() does it when this process is killed.
- * @return 0, whatever came of the trials; -EINTR cancelled; -ESTALE not everything is as before (the
- *	words say what); otherwise nothing was tried.
+ * Run all trials, and restore the PF, also after vfctl_ctx_cancel(). The state to restore is
+ * written to the journal before the first trial, so vfctl_recover() restores it if this process is
+ * killed.
+ * @return 0, regardless of the results of the trials; -EINTR cancelled; -ESTALE not everything
+ * 	is as before (the message lists it); otherwise nothing was tried.
  */
 int vfctl_selftest_run(struct vfctl_selftest *selftest);
 
-/** Trials that failed, or came out otherwise than the tables say. */
+/** Number of trials that failed, or whose result differs from the driver tables. */
 size_t vfctl_selftest_differences(const struct vfctl_selftest *selftest);
 
 #ifdef __cplusplus

@@ -17,88 +17,97 @@ extern "C" {
 struct vfctl_hypervisor;
 struct vfctl_ids;
 
-/** Where new VFs are bound. */
+/** The driver to which new VFs are bound. */
 enum vfctl_vf_driver {
 	VFCTL_VF_DRIVER_VFIO, /**< vfio-pci, ready to be passed to a guest */
 	VFCTL_VF_DRIVER_HOST, /**< the VF's own driver on this host */
 	VFCTL_VF_DRIVER_NONE, /**< no driver */
 };
 
-/** VFs of a PF, and what each of them has while no guest has it. */
+/** A range of VFs of a PF, and the values that each has while no guest uses it. */
 struct vfctl_vf_range {
 	uint32_t first, last; /**< indexes, both included */
-	struct vfctl_vf_attrs attrs; /**< never msix; a MAC or GUID of a single VF only */
+	struct vfctl_vf_attrs attrs; /**< never msix; a MAC or GUID only for a single VF */
 };
 
 struct vfctl_create_options {
-	uint32_t count; /**< VFs the PF shall have, 1 .. sriov_totalvfs */
+	uint32_t count; /**< number of VFs, 1 .. sriov_totalvfs */
 	enum vfctl_vf_driver driver;
-	/** Leave the MACs and GUIDs the driver chose instead of giving each VF a stable one. */
+	/** Keep the MACs and GUIDs that the driver chose instead of giving each VF a stable one. */
 	bool keep_identities;
-	/** Pools of host.yaml; NULL none. An InfiniBand PF's VFs get their GUIDs from the one
-	 * named, or from one that derives from this PF; otherwise they are derived unnoted. */
+	/**
+	 * Pools of host.yaml; NULL if there are none. VFs of an InfiniBand PF get GUIDs from the
+	 * named pool, or from one that derives from this PF; without such a pool their GUIDs are
+	 * derived and not recorded.
+	 */
 	struct vfctl_ids *ids;
-	const char *guid_pool; /**< NULL: none in particular */
-	/** Partition of an InfiniBand PF's VFs, 0 none: noted with their GUIDs for the subnet
-	 * manager, and on mlx4 written. */
+	const char *guid_pool; /**< NULL: the default */
+	/**
+	 * Partition of an InfiniBand PF's VFs, 0 for none. It is stored with their GUIDs for the
+	 * subnet manager and, on mlx4, written to the device.
+	 */
 	uint16_t pkey;
-	/** Domains, by name and separated by commas, whose definitions may lose a VF; they are
-	 * off and hold no lease of it. NULL: none. */
+	/**
+	 * Names of domains, separated by commas, whose definitions may lose a VF; they are off and
+	 * have no lease of it. NULL: none.
+	 */
 	const char *despite;
-	/** What new VFs get besides; ascending, without overlaps. VFs that are there already are
-	 * not changed for it. NULL: nothing. */
+	/**
+	 * Further values of new VFs; ascending, without overlaps. Present VFs are not changed.
+	 * NULL: none.
+	 */
 	const struct vfctl_vf_range *ranges;
 	size_t range_count;
-	enum vfctl_eswitch eswitch; /**< LEGACY or SWITCHDEV; UNKNOWN (zero): the mode stays */
+	enum vfctl_eswitch eswitch; /**< LEGACY or SWITCHDEV; UNKNOWN (zero): not changed */
 };
 
 /**
- * Plan: a PF has so many VFs, each with its identity and driver.
- * A PF that has that many already is not written to (the kernel would not guard VFs in
- * use); only VFs on another driver are rebound. Any other number means that the present
- * VFs go first, so it is refused when one of them is in use, leased, or in another network
- * namespace.
+ * Plan to give a PF a number of VFs, each with its identity and driver. If the PF already has that
+ * many, its count is not written (the kernel would not protect VFs in use), and only VFs with
+ * another driver are bound again. Otherwise the present VFs are removed first, so the plan is
+ * rejected if one of them is in use, leased, or in another network namespace.
  * @param pf       name of the PF, see vfctl_inventory_find_pf().
- * @param dry_run  take no lock: the change may be printed, but not run.
+ * @param dry_run  take no lock: the change can be printed, but not run.
  * @param ret_change  freed with vfctl_change_free().
  * @return 0; -ENOENT no such PF; -ERANGE count 0 or above the limit; -EBUSY a VF is in use
- * (the words say by whom); -EOPNOTSUPP the driver cannot create VFs through sysfs (mlx4),
- * or vfio-pci was asked for without an IOMMU; -EROFS a captured host.
+ * (the message names the user); -EOPNOTSUPP the driver cannot create VFs through sysfs (mlx4), or
+ * vfio-pci was requested without an IOMMU; -EROFS a captured host.
  */
 int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	const struct vfctl_create_options *options, bool dry_run,
 	struct vfctl_change **ret_change);
 
 /**
- * Plan: a PF has no VFs. Refused (-EBUSY) when one of them is in use.
- * @param ids  pools that its VFs may have GUIDs from, which then go back; NULL none.
+ * Plan to remove all VFs of a PF. Rejected with -EBUSY if one of them is in use.
+ * @param ids  pools to which the GUIDs of its VFs are released; NULL if there are none.
  * @param despite  as in vfctl_create_options.
  */
 int vfctl_destroy_plan(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const char *pf,
 	const char *despite, bool dry_run, struct vfctl_change **ret_change);
 
-/** What one VF shall get. */
+/** The values for one VF. */
 struct vfctl_set_item {
 	const char *vf; /**< PF/INDEX or PCI address */
 	struct vfctl_vf_attrs attrs;
 };
 
-/** How VFs that are leased to a domain are meant; zero-initialised: only such as are off. */
+/**
+ * How to treat VFs that are leased to a domain; zero-initialised: accept only domains that are off.
+ */
 struct vfctl_set_options {
-	bool live;   /**< also of a running domain, until it stops */
-	bool config; /**< what the domain gets at its next starts: lease and definition; without
-		       live the VF itself is not written now */
-	struct vfctl_hypervisor *hypervisor; /**< for config; the definition is changed there */
+	bool live;   /**< also change VFs of a running domain, until it stops */
+	bool config; /**< change the lease and the definition, for the domain's next starts;
+			  without live the VF itself is not written now */
+	struct vfctl_hypervisor *hypervisor; /**< needed for config, to change the definition */
 };
 
 /**
- * Plan: VFs of one PF get these attributes, all of them or none: when one is refused,
- * those written before are put back.
- * @param options  NULL: as zero-initialised.
- * @return 0; -ENOENT; -EINVAL for attributes that contradict each other, VFs of different
- * PFs, or options without meaning for a VF; -EEXIST a MAC or GUID is another's; -EBUSY when
- * mac or msix of a VF in use would change, or the policy of a running domain's VF without
- * live or config.
+ * Plan to set attributes of VFs of one PF, all or none: if the kernel refuses one, those written
+ * before are rolled back.
+ * @param options  NULL: same as zeroed.
+ * @return 0; -ENOENT; -EINVAL for attributes that contradict each other, VFs of different PFs, or
+ * options that do not apply to a VF; -EEXIST a MAC or GUID has another owner; -EBUSY mac or msix of
+ * a VF in use would change, or, without live or config, the policy of a running domain's VF.
  */
 int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, size_t count,
 	const struct vfctl_set_options *options, bool dry_run, struct vfctl_change **ret_change);

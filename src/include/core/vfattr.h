@@ -8,7 +8,10 @@
 
 #include "core/types.h"
 
-/** Of a network device: the least that IPv4 needs, and what IPoIB in connected mode takes. */
+/**
+ * Limits of a network device's MTU: the minimum of IPv4, and the maximum of IPoIB in connected
+ * mode.
+ */
 #define VFCTL_MTU_MIN 68
 #define VFCTL_MTU_MAX 65520
 
@@ -18,7 +21,7 @@ extern "C" {
 
 struct vfctl_ctx;
 
-/** Which members of struct vfctl_vf_attrs carry a value; the others are left alone. */
+/** Bits of the members of struct vfctl_vf_attrs that have a value; the others are not changed. */
 enum {
 	VFCTL_ATTR_MAC = 1 << 0,
 	VFCTL_ATTR_VLAN_ID = 1 << 1,
@@ -35,7 +38,7 @@ enum {
 	VFCTL_ATTR_PKEY = 1 << 12,
 	VFCTL_ATTR_QUERY_RSS = 1 << 13,
 
-	/** What only an InfiniBand VF has. */
+	/** Attributes that only an InfiniBand VF has. */
 	VFCTL_ATTR_GUIDS = VFCTL_ATTR_NODE_GUID | VFCTL_ATTR_PORT_GUID,
 	VFCTL_ATTR_INFINIBAND = VFCTL_ATTR_GUIDS | VFCTL_ATTR_PKEY,
 
@@ -45,14 +48,14 @@ enum {
 	/** The kernel takes both rates in one attribute. */
 	VFCTL_ATTR_RATE = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_MAX_RATE,
 
-	/** What has a safe default; identities and P_Keys have none. */
+	/** Attributes with a safe default; identities and P_Keys have none. */
 	VFCTL_ATTR_POLICY = VFCTL_ATTR_VLAN | VFCTL_ATTR_RATE | VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST |
 		VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_QUERY_RSS | VFCTL_ATTR_MSIX,
 };
 
 /** IFLA_VF_LINK_STATE; the values are the kernel's (linux/if_link.h). */
 enum vfctl_link_state {
-	VFCTL_LINK_STATE_AUTO = 0,    /**< as the physical port */
+	VFCTL_LINK_STATE_AUTO = 0,    /**< follows the physical port */
 	VFCTL_LINK_STATE_ENABLE = 1,  /**< up even when the port is down */
 	VFCTL_LINK_STATE_DISABLE = 2, /**< down */
 };
@@ -64,13 +67,13 @@ enum vfctl_link_state {
 #define VFCTL_QOS_MAX 7
 #define VFCTL_MSIX_MAX 2048 /**< largest MSI-X table of a PCI function */
 
-/** Policy of one VF. A plain value; zero-initialised it asks for nothing. */
+/** Attributes of one VF. A plain value; zero-initialised it requests nothing. */
 struct vfctl_vf_attrs {
 	uint32_t mask; /**< VFCTL_ATTR_ bits */
 	struct vfctl_mac mac;
 	uint16_t vlan;  /**< 0 (no VLAN) .. VFCTL_VLAN_MAX */
 	uint8_t qos;    /**< 0..VFCTL_QOS_MAX */
-	uint16_t proto; /**< VFCTL_VLAN_8021Q or _8021AD; set whenever a VLAN bit is */
+	uint16_t proto; /**< VFCTL_VLAN_8021Q or _8021AD; set if any VLAN bit is set */
 	uint32_t min_rate_mbps;
 	uint32_t max_rate_mbps; /**< 0: no limit */
 	bool spoofchk;
@@ -78,38 +81,40 @@ struct vfctl_vf_attrs {
 	enum vfctl_link_state link_state;
 	uint64_t node_guid; /**< 0: not set */
 	uint64_t port_guid;
-	/** The partition it belongs to, as on the wire (VFCTL_PKEY_FULL or limited). The
-	 * subnet manager gives it to the port; on mlx4 the host maps it too. */
+	/**
+	 * The partition of the VF, as on the wire (VFCTL_PKEY_FULL or limited). The subnet manager
+	 * assigns it to the port; on mlx4 the host also maps it.
+	 */
 	uint16_t pkey;
 	uint32_t msix; /**< vectors, 0 (the device's default) .. VFCTL_MSIX_MAX */
-	bool query_rss; /**< it may ask the PF how that spreads what comes in, and for the key of it */
+	bool query_rss; /**< the VF may query the PF's RSS table and hash key */
 };
 
-/** Bytes that hold any printed value of one attribute, its NUL included. */
+/** Bytes for any printed value of one attribute, including its NUL. */
 #define VFCTL_ATTR_TEXT 24
 
 /**
- * Read one attribute and add it to @p io. Keys: mac, vlan, qos, proto (802.1Q, 802.1ad),
- * min-rate and max-rate (Mbit/s), spoofchk, trust and query-rss (on, off), link-state (auto,
- * enable, disable), msix, node-guid and port-guid (any spelling; guid gives
- * both the same), pkey ("0x0010:limited"). Each key once. Rules that span keys are vfctl_vf_attrs_check()'s.
+ * Read one attribute and add it to @p io. Keys: mac, vlan, qos, proto (802.1Q, 802.1ad), min-rate
+ * and max-rate (Mbit/s), spoofchk, trust and query-rss (on, off), link-state (auto, enable,
+ * disable), msix, node-guid and port-guid (any spelling; guid gives both the same), pkey
+ * ("0x0010:limited"). Each key may occur once. vfctl_vf_attrs_check() checks rules for several
+ * keys.
  * @param io  unchanged on failure.
- * @return 0; -ENOENT for an unknown key; -EEXIST for a key given before; -EINVAL for a
- * value that is none (a multicast or zero MAC or GUID included); -ERANGE for a number outside
- * its range.
+ * @return 0; -ENOENT for an unknown key; -EEXIST for a key given before; -EINVAL for a value that
+ * is not valid (including a multicast or zero MAC or GUID); -ERANGE for a number outside its range.
  */
 int vfctl_vf_attrs_parse(struct vfctl_ctx *ctx, const char *key, const char *value,
 	struct vfctl_vf_attrs *io);
 
 /**
- * The key of vfctl_vf_attrs_parse() for what ip link, sysfs or MLNX_OFED call otherwise
- * ("max_tx_rate", "link_state", "spoofcheck"), or which it is already; NULL when it is none.
+ * The key of vfctl_vf_attrs_parse() for a name that ip link, sysfs or MLNX_OFED use ("max_tx_rate",
+ * "link_state", "spoofcheck"), or for the key itself; NULL if the name is not known.
  */
 const char *vfctl_vf_attr_name(const char *word);
 
 /**
- * Check the rules that span attributes: qos and proto need a vlan of 1 or more, and
- * min-rate may not exceed max-rate (unless that is 0, no limit).
+ * Check the rules for several attributes: qos and proto need a vlan of 1 or more, and min-rate may
+ * not exceed max-rate (unless that is 0, no limit).
  * @return 0, or -EINVAL.
  */
 int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *attrs);
@@ -117,14 +122,14 @@ int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *att
 /**
  * Print the attributes one by one in a fixed order, in the spelling that
  * vfctl_vf_attrs_parse() reads: for (size_t i = 0; vfctl_vf_attrs_next(...);).
- * @param index    where to go on; starts at 0, stepped by the call.
+ * @param index    the position; start at 0, the call advances it.
  * @param ret_key  receives a static string.
  * @return false when there are no more; @p ret_key and @p value are then unchanged.
  */
 bool vfctl_vf_attrs_next(const struct vfctl_vf_attrs *attrs, size_t *index,
 	const char **ret_key, char value[VFCTL_ATTR_TEXT]);
 
-/** What the values of an attribute are. */
+/** The type of an attribute's values. */
 enum vfctl_vf_attr_type {
 	VFCTL_ATTR_TYPE_MAC,
 	VFCTL_ATTR_TYPE_GUID,
@@ -137,40 +142,45 @@ enum vfctl_vf_attr_type {
 
 enum {
 	VFCTL_ATTR_FROM_LINK = 1,   /**< the kernel reports it for each VF, over rtnetlink */
-	VFCTL_ATTR_HAS_DEFAULT = 2, /**< it is policy, with a safe default */
-	VFCTL_ATTR_CLEANED = 4,     /**< a released VF is put back to the default */
+	VFCTL_ATTR_HAS_DEFAULT = 2, /**< it is a policy, with a safe default */
+	VFCTL_ATTR_CLEANED = 4,     /**< a released VF gets the default */
 };
 
-/** One VF attribute: a row of the table that all readers and printers share. Static strings. */
+/**
+ * One VF attribute: a row of the table that all readers and printers use. The strings are static.
+ */
 struct vfctl_vf_attr_info {
 	uint32_t bit;
-	const char *key;     /**< on the command line and in metadata */
-	const char *file[2]; /**< in host.yaml, in guest.yaml */
+	const char *key;     /**< key on the command line and in metadata */
+	const char *file[2]; /**< keys in host.yaml and in guest.yaml */
 	const char *json;
-	const char *group;   /**< what the kernel takes in one attribute has one name */
+	const char *group;   /**< attributes that the kernel sets together have the same group */
 	enum vfctl_vf_attr_type type;
-	uint32_t max;        /**< of numbers and rates */
+	uint32_t max;        /**< largest number or rate */
 	unsigned flags;
 	const char *help;    /**< one line */
 };
 
-/** The attributes in the order in which they are printed; NULL past the last. */
+/** The attributes, in the order in which they are printed; NULL past the last one. */
 const struct vfctl_vf_attr_info *vfctl_vf_attr_info(size_t index);
 
-/** The words of an attribute, and what other tools call them (or NULL); false past the last. */
+/**
+ * The words that an attribute accepts, and their names in other tools (or NULL); false past the
+ * last one.
+ */
 bool vfctl_vf_attr_word(const struct vfctl_vf_attr_info *info, size_t index, const char **ret_word,
 	const char **ret_other);
 
 /**
- * The value of the attribute @p bit as vfctl_vf_attrs_parse() reads it.
- * @return false when @p attrs does not carry it; @p value is then unchanged.
+ * Print the value of the attribute @p bit as vfctl_vf_attrs_parse() reads it.
+ * @return false if @p attrs does not contain it; @p value is then unchanged.
  */
 bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit, char value[VFCTL_ATTR_TEXT]);
 
-/** The member of a number, rate, switch or word, whether the mask has it or not. */
+/** The value of a number, rate, switch or word, whether or not the mask includes it. */
 uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs, const struct vfctl_vf_attr_info *info);
 
-/** Those that @p attrs carries and that are at their safe default, as VFCTL_ATTR_ bits. */
+/** The attributes of @p attrs that have their safe default, as VFCTL_ATTR_ bits. */
 uint32_t vfctl_vf_attrs_default(const struct vfctl_vf_attrs *attrs);
 
 /** "auto", "enable", "disable"; "unknown" for anything else. */

@@ -13,26 +13,26 @@ extern "C" {
 #endif
 
 /**
- * What tells that something on this host has changed: the kernel's events of devices and of
- * network links, and writes to the state file, to host.yaml and to the files that libvirt
- * keeps of its domains. What has changed is for the caller to read; a watch only says when.
+ * A watch reports that something on this host changed: events of devices and of network links from
+ * the kernel, and writes to the state file, to host.yaml and to libvirt's files about its domains.
+ * It does not report what changed: the caller has to read that.
  */
 struct vfctl_watch;
 
-/** What vfctl_watch_wait() woke for; several may be set. */
+/** The reasons why vfctl_watch_wait() returned; several may be set. */
 enum {
-	VFCTL_WATCH_KERNEL = 1 << 0, /**< a device or a network link came, went or changed */
+	VFCTL_WATCH_KERNEL = 1 << 0, /**< a device or a network link appeared, disappeared or changed */
 	VFCTL_WATCH_FILES = 1 << 1,  /**< state file, host.yaml, or libvirt's files */
-	VFCTL_WATCH_LOST = 1 << 2,   /**< more happened than was kept for us: read all anew */
+	VFCTL_WATCH_LOST = 1 << 2,   /**< events were lost: read everything again */
 };
 
 /**
- * Watch the context's host and state file. Open it before the first reading: what happens
- * from then on wakes.
+ * Watch the context's host and state file. Open it before you read the host for the first time, so
+ * that no later change is missed.
  * @param host_yaml  see vfctl_host_spec_read().
  * @param ret  closed with vfctl_watch_close().
- * @return 0; -EINVAL for a captured host, on which nothing happens; -EMFILE, -ENOSPC (no
- * inotify watch is left: fs.inotify.max_user_watches); -ENOMEM.
+ * @return 0; -EINVAL for a captured host, which does not change; -EMFILE, -ENOSPC (no inotify watch
+ * is left: fs.inotify.max_user_watches); -ENOMEM.
  */
 int vfctl_watch_open(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_watch **ret);
 /** NULL is allowed. */
@@ -40,35 +40,36 @@ void vfctl_watch_close(struct vfctl_watch *watch);
 DEFINE_FREEP(struct vfctl_watch, vfctl_watch_close)
 
 /**
- * Sleep until something happened and it has become quiet again (100 ms without an event, or 1 s
- * after the first one), so that a change of many VFs wakes once. No CPU is used meanwhile.
- * @param stop_fd     it becoming readable, or hung up, ends the wait; -1: none.
- * @param timeout_ms  longest wait for the first event; -1: without end.
- * @param ret_what    VFCTL_WATCH_ bits; 0 when the time is over.
- * @return 0; -EINTR when @p stop_fd ended it; -EIO and others when it cannot wait.
+ * Wait for an event, and then until 100 ms pass without an event, or 1 s after the first one: a
+ * change of many VFs is reported once. The wait uses no CPU time.
+ * @param stop_fd     the wait ends when it becomes readable or is hung up; -1: none.
+ * @param timeout_ms  longest wait for the first event; -1: no limit.
+ * @param ret_what    VFCTL_WATCH_ bits; 0 if the time is over.
+ * @return 0; -EINTR @p stop_fd ended the wait; -EIO and others: it cannot wait.
  */
 int vfctl_watch_wait(struct vfctl_ctx *ctx, struct vfctl_watch *watch, int stop_fd,
 	int timeout_ms, unsigned *ret_what);
 
-/** A domain, as libvirt's files tell of it. */
+/** A domain, as libvirt's files describe it. */
 struct vfctl_domain_state {
 	char name[256];
 	bool defined, running;
 };
 
 /**
- * All domains of the system's libvirt, by name, from its own files: libvirt need not run, and is
- * not asked.
- * @param ret  @p ret_count of them; free() it.
+ * All domains of the system's libvirt, by name, from libvirt's own files: libvirt need not run, and
+ * is not called.
+ * @param ret  receives @p ret_count entries; free() it.
  * @return 0, also where there is no libvirt; -ENOMEM.
  */
 int vfctl_domain_states_read(struct vfctl_ctx *ctx, struct vfctl_domain_state **ret,
 	size_t *ret_count);
 
 /**
- * One entry for systemd's journal, in its native protocol.
- * @param fields  "NAME=value", names in capitals, @p count of them; values may have newlines.
- * @return 0; -ENOENT or -ECONNREFUSED when no journal is there; other errno values of sendto(2).
+ * Write one entry to systemd's journal, with its native protocol.
+ * @param fields  @p count strings "NAME=value", with names in capitals; values may contain
+ * newlines.
+ * @return 0; -ENOENT or -ECONNREFUSED no journal is running; other errno values of sendto(2).
  */
 int vfctl_journal_send(struct vfctl_ctx *ctx, const char *const *fields, size_t count);
 

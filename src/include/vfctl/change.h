@@ -44,7 +44,7 @@ const char *vfctl_change_describe(const struct vfctl_change *change, size_t inde
 
 /**
  * The type of an operation: "numvfs", "vf-attrs", "vf-driver", "vf-identity", "file", "lease",
- * "domain" and others; docs/change-format.md lists them all. New releases may add types.
+ * "domain" and others; docs/dev/change-format.md lists them all. New releases may add types.
  *
  * @param step    position of the step, starting at 0.
  * @param number  position of the operation in its step, starting at 0.

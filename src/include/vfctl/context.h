@@ -107,7 +107,7 @@ const char *vfctl_ctx_remedy(const struct vfctl_ctx *ctx);
  * @return true if it was a mistake.
  * @since 0.2
  */
-bool vfctl_ctx_mistaken(const struct vfctl_ctx *ctx);
+bool vfctl_ctx_usage_error(const struct vfctl_ctx *ctx);
 
 /**
  * Whether a write to the kernel exceeded its time limit and is still in progress, so that its
@@ -123,7 +123,7 @@ bool vfctl_ctx_unfinished(const struct vfctl_ctx *ctx);
 enum vfctl_reason_kind {
 	VFCTL_REASON_CHOICE,  /**< what was chosen, and why */
 	VFCTL_REASON_WARNING, /**< it works, but not as well as it could */
-	VFCTL_REASON_SHORT,   /**< what there is not enough of, and where */
+	VFCTL_REASON_SHORT,   /**< what is short, and where */
 	VFCTL_REASON_REMEDY,  /**< what would make the guest fit */
 };
 

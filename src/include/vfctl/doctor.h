@@ -45,7 +45,7 @@ void vfctl_doctor_free(struct vfctl_doctor *doctor);
  *
  * | key | value |
  * |---|---|
- * | check | name of the check, "pcie-link"; docs/doctor.md describes each |
+ * | check | name of the check, "pcie-link"; docs/reference/doctor.md describes each |
  * | severity | "problem" (not working), "warning" (slow, or going to fail later) or "note" |
  * | subject | PF, VF, domain or file; "" for the host |
  * | what | what is wrong, as a sentence |

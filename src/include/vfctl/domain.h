@@ -16,7 +16,7 @@ extern "C" {
  */
 
 /**
- * Write the libvirt domain XML of a guest that vfctl_place_guest() placed. docs/domain-xml.md
+ * Write the libvirt domain XML of a guest that vfctl_place_guest() placed. docs/reference/domain-xml.md
  * explains each element.
  *
  * @param placed         the result of vfctl_place_guest().

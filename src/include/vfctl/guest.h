@@ -23,7 +23,7 @@ struct vfctl_guest;
 struct vfctl_host_model;
 
 /**
- * Read a guest.yaml. JSON is accepted too, because it is YAML. docs/guest.md and
+ * Read a guest.yaml. JSON is accepted too, because it is YAML. docs/reference/guest-yaml.md and
  * vfctl_guest_schema() describe the keys. The file is checked completely, but not compared with the
  * host.
  *
@@ -90,7 +90,7 @@ int vfctl_session_model(struct vfctl_session *session, struct vfctl_host_model *
 int vfctl_model_load(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_model **ret);
 
 /**
- * Read a model from JSON, as vfctl topology --json prints it (docs/placement.md).
+ * Read a model from JSON, as vfctl topology --json prints it (docs/explanation/placement.md).
  *
  * @param file  name for messages.
  * @param text  the JSON, @p len bytes.

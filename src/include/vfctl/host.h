@@ -249,7 +249,7 @@ const char *vfctl_vf_key(size_t index, const char **ret_help);
 
 /**
  * The VF attributes that can be set ("mac", "vlan", "max-rate", ...), one by one, in the order in
- * which vfctl prints them. docs/host.md and vfctl set --help describe their values.
+ * which vfctl prints them. docs/reference/host-yaml.md and vfctl set --help describe their values.
  *
  * @param index     position, starting at 0.
  * @param ret_help  receives a static line that describes the attribute and its range with units;

@@ -82,8 +82,8 @@ const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed
 	size_t index);
 
 /**
- * Whether it is proven that no other placement is better (docs/placement.md defines better). False
- * if the search ended at its limit.
+ * Whether it is proven that no other placement is better (docs/explanation/placement.md defines better).
+ * False if the search ended at its limit.
  *
  * @return true if it is proven.
  * @since 0.2
@@ -133,7 +133,7 @@ bool vfctl_assignment_is_local(const struct vfctl_assignment *assignment);
  * | nodes, memory-nodes | NUMA node of the CPUs, and of the memory, of each cell: "0,1" |
  * | memory-bytes | memory of all cells, bytes |
  * | page-bytes | size of its pages, bytes; 0: base pages |
- * | distance | the distance that the planner minimized (docs/placement.md) |
+ * | distance | the distance that the planner minimized (docs/explanation/placement.md) |
  *
  * @param key   one of the keys above.
  * @param buf   receives the text, cut to @p size - 1 bytes if it is longer; may be NULL if size is

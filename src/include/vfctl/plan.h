@@ -16,7 +16,7 @@ extern "C" {
 
 /**
  * @file
- * Plans: one function for each verb of vfctl(1). A plan checks everything that can be checked
+ * Plans: one function for each verb of vfctl(8). A plan checks everything that can be checked
  * beforehand and returns a change; nothing on the host is changed before vfctl_change_run(). A
  * change without steps means that the host is already as requested, so a call can be repeated
  * safely.
@@ -101,13 +101,14 @@ int vfctl_plan_set(struct vfctl_session *session, const char *const vfs[],
  * |---|---|---|
  * | profile | a tuning profile: latency, throughput, or one of host.yaml | none |
  * | a setting of ethtool -C | "rx-usecs", "adaptive-rx" and so on | as the profile says |
+ * | force | on: set it also if the driver resets the PF while guests use its VFs | off |
  *
  * @param pf       name of the PF.
  * @param options  a profile, settings, or both.
  * @param ret      receives the change; free it with vfctl_change_free().
  * @return 0; -ENOENT: there is no such PF or profile; -EINVAL: a setting or its value is not valid;
  * -EOPNOTSUPP: the driver supports none of the settings; -ENODEV: the PF has no network device in
- * this network namespace.
+ * this network namespace; -EBUSY: the driver would reset the PF, and guests use its VFs.
  * @since 0.2
  */
 int vfctl_plan_tune(struct vfctl_session *session, const char *pf, const char *const options[],

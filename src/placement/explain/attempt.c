@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "What if": the same guest asked in another way, or on another host, within the plan's steps. */
+/*
+ * Attempts: plan the same guest with another request, or on another host, within the plan's steps.
+ */
 #include <errno.h>
 
 #include "placement/explain/refuse.h"
 #include "placement/search/batch.h"
 
-/* One attempt searches no longer than this. */
+/* Step limit of one attempt. */
 #define ATTEMPT_STEPS 4000
-/* One with all guests of a batch, where the beginning alone is more work. */
+/* Step limit of an attempt with all guests of a batch, whose preparation alone takes more work. */
 #define ATTEMPT_STEPS_ALL 1000
-/* A larger batch is not tried as a whole: its guests keep the places they have. */
+/* A larger batch is not tried as a whole: its guests keep their places. */
 #define ATTEMPT_ALL_MAX 12
-/* What an attempt costs besides its search, and for each guest of it. */
+/* Cost of an attempt besides its search, for each of its guests. */
 #define ATTEMPT_FEE 20
 #define ATTEMPT_FEE_GUEST 300
-/* The question whether it fits at all takes no longer than this. */
+/* Step limit for the question whether it fits at all. */
 #define FIT_STEPS 8000
-/* A host that has to be counted anew. */
+/* Cost of a host whose capacity must be computed again. */
 #define ATTEMPT_FEE_HOST 200
 
-/* Words for Ctrl-C come at once, not with the first steps of a search. */
+/* An interrupt is noticed here at once, not after the first steps of a search. */
 static bool may_try(struct refusal *f)
 {
 	if (!f->error && f->ctx->cancelled)
@@ -36,7 +38,7 @@ static void spend_attempt(struct refusal *f, uint64_t steps)
 	f->steps -= steps < f->steps ? steps : f->steps;
 }
 
-/* Where it would go; counts its steps. */
+/* Find where it would be placed; counts its steps. */
 static bool attempt(struct refusal *f, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, size_t about, struct tried *ret)
 {
@@ -54,7 +56,7 @@ static bool attempt(struct refusal *f, const struct capacity *capacity,
 	return r == 0 && ret->fits;
 }
 
-/* What no search is needed for: is there as much in all as it takes at least? */
+/* A test without a search: is there as much in total as the guest takes at least? */
 static bool has_room(const struct capacity *capacity, const struct vfctl_request *r)
 {
 	uint64_t threads = 0, cores = 0, memory = 0, vcpus = r->vcpus - r->shared_vcpus;
@@ -109,7 +111,7 @@ static bool attempt_all(struct refusal *f, const struct capacity *capacity,
 	return fits && t.placed > plan->placed;
 }
 
-/* Alone, in what is free. */
+/* Plan it alone, on free resources. */
 static bool attempt_alone(struct refusal *f, const struct capacity *capacity,
 	const struct vfctl_request *changed, uint64_t *ret_nodes)
 {
@@ -145,7 +147,7 @@ bool refusal_fits(struct refusal *f, const struct vfctl_host_model *model,
 				   : attempt_all(f, capacity, changed, ret_nodes);
 }
 
-/* All but one guest, ours changed nothing: nobody else may lose its place for it. */
+/* Plan all guests but one, with the guest unchanged: no other guest may lose its place. */
 static bool attempt_others(struct refusal *f, size_t without, uint64_t *ret_nodes)
 {
 	struct refused_plan *plan = f->plan;
@@ -174,7 +176,7 @@ bool refusal_fits_without(struct refusal *f, size_t without, uint64_t *ret_nodes
 	const struct refused_plan *plan = f->plan;
 	const struct capacity *capacity = plan->capacity;
 	_free_ struct vf_group *groups = calloc(capacity->group_count + 1, sizeof(*groups));
-	_free_ struct capacity *left = malloc(sizeof(*left)); /* borrows all but these */
+	_free_ struct capacity *left = malloc(sizeof(*left)); /* borrows everything else */
 
 	if (!groups || !left) {
 		f->error = ctx_oom(f->ctx);

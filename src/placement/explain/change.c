@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Changes of a request or of the host: how each is made, and what it is called. */
+/* Changes of a request or of the host: how to make and describe each of them. */
 #include "placement/explain/change.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ void changed_request_init(struct changed_request *ret, const struct vfctl_reques
 
 /* ---- cells ---- */
 
-/* What guest.yaml makes of "cells: N"; false when the cells would lack something. */
+/* Split like guest.yaml's "cells: N"; false if the cells would lack a resource. */
 static bool split_evenly(const struct vfctl_request *r, uint64_t n, struct vfctl_cell_want *cells)
 {
 	uint64_t page = r->page_bytes != VFCTL_PAGES_AUTO && r->page_bytes ? r->page_bytes
@@ -36,7 +36,10 @@ static bool split_evenly(const struct vfctl_request *r, uint64_t n, struct vfctl
 	return true;
 }
 
-/* Cells that a number stands for can be made again of other sums; a list cannot. */
+/*
+ * Whether the cells come from a number, so that they can be split again with other totals; a list
+ * cannot.
+ */
 static bool is_even(const struct vfctl_request *r)
 {
 	struct vfctl_cell_want even[VFCTL_CELLS_MAX];
@@ -113,7 +116,7 @@ static bool loosen(struct changed_request *c, enum vfctl_affinity affinity)
 	return any;
 }
 
-/* The network stays: of another one the VF would be of no use. */
+/* The network is kept: a VF on another one would be of no use. */
 static bool take_any_pf(struct changed_request *c, const struct change *change)
 {
 	struct vfctl_vf_want *w = &c->wants[change->index];
@@ -134,18 +137,18 @@ static bool set_count(struct changed_request *c, const struct change *change)
 	return true;
 }
 
-static bool drop_apart(struct changed_request *c)
+static bool drop_anti_affinity(struct changed_request *c)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < c->r.want_count; i++) {
-		any |= c->wants[i].apart != 0;
-		c->wants[i].apart = 0;
+		any |= c->wants[i].anti_affinity != 0;
+		c->wants[i].anti_affinity = 0;
 	}
 	return any;
 }
 
-/* ---- all of it ---- */
+/* ---- all changes ---- */
 
 #define DROP(member)                                                                       \
 	({                                                                                 \
@@ -163,7 +166,7 @@ bool change_request(struct changed_request *c, const struct change *change)
 	case CHANGE_AFFINITY: return loosen(c, (enum vfctl_affinity)change->value);
 	case CHANGE_PF: return take_any_pf(c, change);
 	case CHANGE_COUNT: return set_count(c, change);
-	case CHANGE_APART: return drop_apart(c);
+	case CHANGE_APART: return drop_anti_affinity(c);
 	case CHANGE_NODE: return drop_nodes(c);
 	case CHANGE_CELLS: return set_cells(c, change->value);
 	case CHANGE_DISTANCE: return DROP(r->max_distance);
@@ -213,7 +216,7 @@ static int add_vfs(struct vfctl_ctx *ctx, const struct vfctl_model_pf *pf, uint6
 	if (m->vf_count)
 		memcpy(h->vfs, m->vfs, m->vf_count * sizeof(*h->vfs));
 	m->vfs = h->vfs;
-	/* Addresses of a domain that no host has: they are only counted. */
+	/* Use addresses of a PCI domain that no host has: the VFs are only counted. */
 	for (uint64_t i = 0; i < more; i++)
 		m->vfs[m->vf_count++] = (struct vfctl_free_vf){.pf = pf->bdf, .node = pf->node,
 			.fabric = pf->fabric, .port = pf->port, .root = pf->root,
@@ -262,23 +265,23 @@ void changed_host_clear(struct changed_host *host)
 	free(host->nodes);
 }
 
-/* ---- words ---- */
+/* ---- text ---- */
 
-static void affinity_words(struct buf *line, uint64_t affinity)
+static void affinity_text(struct buf *line, uint64_t affinity)
 {
 	buf_puts(line, affinity == VFCTL_AFFINITY_SOCKET ?
 		"affinity: socket (some of its VFs would be on another node of the package)" :
 		"affinity: preferred (some of its VFs would be remote)");
 }
 
-static void want_words(struct buf *line, const struct change *change, const struct capacity *capacity,
+static void want_text(struct buf *line, const struct change *change, const struct capacity *capacity,
 	const struct vfctl_request *request)
 {
 	const struct vfctl_vf_want *w = &request->wants[change->index];
 	char pf[64];
 
 	if (!w->any_pf)
-		pf_words(capacity->model, &w->pf, pf);
+		pf_text(capacity->model, &w->pf, pf);
 	if (change->kind == CHANGE_PF)
 		buf_printf(line, "any PF of the same network instead of %s", pf);
 	else
@@ -287,17 +290,17 @@ static void want_words(struct buf *line, const struct change *change, const stru
 			w->cell == VFCTL_CELL_EACH ? " in each cell" : "");
 }
 
-static void emulator_words(struct buf *line, uint64_t cores, bool has_host_cpus)
+static void emulator_text(struct buf *line, uint64_t cores, bool has_host_cpus)
 {
 	buf_printf(line, "emulator_cores: %" PRIu64 "%s", cores, cores ? "" : has_host_cpus ?
 		" (QEMU's threads on the reserved CPUs)" :
 		" (QEMU's threads on its vCPUs' CPUs: jitter)");
 }
 
-void change_words(struct buf *line, const struct change *change, const struct capacity *capacity,
+void change_text(struct buf *line, const struct change *change, const struct capacity *capacity,
 	const struct vfctl_request *request)
 {
-	static const char *const words[CHANGE_OF_HOST] = {
+	static const char *const message[CHANGE_OF_HOST] = {
 		[CHANGE_APART] = "no apart (some of its VFs would share a PF)",
 		[CHANGE_NODE] = "no node given",
 		[CHANGE_DISTANCE] = "no max_distance",
@@ -310,7 +313,7 @@ void change_words(struct buf *line, const struct change *change, const struct ca
 	char text[32];
 
 	if (change->kind == CHANGE_AFFINITY)
-		affinity_words(line, change->value);
+		affinity_text(line, change->value);
 	else if (change->kind == CHANGE_CELLS && !change->value)
 		buf_puts(line, "cells: auto");
 	else if (change->kind == CHANGE_CELLS)
@@ -321,9 +324,9 @@ void change_words(struct buf *line, const struct change *change, const struct ca
 	else if (change->kind == CHANGE_EMULATOR && change->value == VFCTL_EMULATOR_AUTO)
 		buf_puts(line, "emulator_cores: auto");
 	else if (change->kind == CHANGE_PF || change->kind == CHANGE_COUNT)
-		want_words(line, change, capacity, request);
+		want_text(line, change, capacity, request);
 	else if (change->kind == CHANGE_EMULATOR)
-		emulator_words(line, change->value, capacity->has_host_cpus);
+		emulator_text(line, change->value, capacity->has_host_cpus);
 	else if (change->kind == CHANGE_SHARED)
 		buf_printf(line, "shared_vcpus: %" PRIu64 "%s", change->value,
 			change->value > request->shared_vcpus ?
@@ -334,5 +337,5 @@ void change_words(struct buf *line, const struct change *change, const struct ca
 	else if (change->kind == CHANGE_BYTES)
 		buf_printf(line, "%s of memory", memory_text(change->value, text));
 	else if (change->kind < CHANGE_OF_HOST)
-		buf_puts(line, words[change->kind]);
+		buf_puts(line, message[change->kind]);
 }

@@ -27,7 +27,7 @@ static bool has_one_node(const struct capacity *capacity)
 	return n == 1;
 }
 
-/* ---- where and why ---- */
+/* ---- the place and its reasons ---- */
 
 static bool explain_nodes(struct vfctl_assignment *a, const struct capacity *capacity,
 	const struct vfctl_request *request, const struct node_free *left)
@@ -44,11 +44,11 @@ static bool explain_nodes(struct vfctl_assignment *a, const struct capacity *cap
 				left[at].core_count == 1 ? "" : "s",
 				left[at].core_count == 1 ? "s" : "");
 	}
-	buf_puts(&line, a->local ? "; all is local" : "; not all is local");
+	buf_puts(&line, a->local ? "; everything is local" : "; not everything is local");
 	if (!line.failed && a->cell_count > 1 && !request->cell_count)
 		return reason_add(a, VFCTL_REASON_CHOICE, "%s", line.data) &&
-			reason_add(a, VFCTL_REASON_CHOICE, "split into %zu cells: no node has all it "
-				"asks for", a->cell_count);
+			reason_add(a, VFCTL_REASON_CHOICE, "split into %zu cells: no node has "
+				"everything that it asks for", a->cell_count);
 	return !line.failed && reason_add(a, VFCTL_REASON_CHOICE, "%s", line.data);
 }
 
@@ -62,17 +62,17 @@ static bool explain_vf(struct vfctl_assignment *a, const struct capacity *capaci
 	char bdf[VFCTL_BDF_TEXT], pf[64];
 
 	vfctl_bdf_format(&vf->bdf, bdf);
-	pf_words(capacity->model, &vf->pf, pf);
+	pf_text(capacity->model, &vf->pf, pf);
 	if (request->wants[a->vf_wants[i]].affinity == VFCTL_AFFINITY_ANY &&
 		vf->node != cell->node)
-		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node "
-			"%d; nearness does not count (affinity: any)", bdf, pf, vf->index, vf->node);
+		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node %d; "
+			"its distance does not matter (affinity: any)", bdf, pf, vf->index, vf->node);
 	if (has_one_node(capacity) || vf->node == cell->node)
 		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node "
 			"%d", bdf, pf, vf->index, cell->node);
 	if (!own)
-		return reason_add(a, VFCTL_REASON_WARNING, "VF %s (%s/%" PRIu32 ") has no NUMA "
-			"node (the kernel says %d); node %d was chosen without knowing where it is",
+		return reason_add(a, VFCTL_REASON_WARNING, "VF %s (%s/%" PRIu32 ") has no NUMA node "
+			"(the kernel reports %d); node %d was chosen without knowing its location",
 			bdf, pf, vf->index, vf->node, cell->node);
 	if (vfctl_cpuset_empty(&own->cpus))
 		return reason_add(a, VFCTL_REASON_WARNING, "VF %s (%s/%" PRIu32 ") is on node %d, "
@@ -80,12 +80,12 @@ static bool explain_vf(struct vfctl_assignment *a, const struct capacity *capaci
 			vf->node, cell->node, a->local ? "the nearest one that has"
 						       : "one that has",
 			vfctl_topology_distance(t, vf->node, cell->node));
-	return reason_add(a, VFCTL_REASON_WARNING, "VF %s (%s/%" PRIu32 ") is on node %d, at "
-		"distance %u from node %d: every packet crosses", bdf, pf, vf->index, vf->node,
+	return reason_add(a, VFCTL_REASON_WARNING, "VF %s (%s/%" PRIu32 ") is on node %d, at distance "
+		"%u from node %d: every packet crosses between nodes", bdf, pf, vf->index, vf->node,
 		vfctl_topology_distance(t, vf->node, cell->node), cell->node);
 }
 
-/* Is some vCPU on a core of several threads? */
+/* Whether some vCPU is on a core with several threads. */
 static bool has_siblings(const struct vfctl_assignment *a, const struct capacity *capacity)
 {
 	const struct vfctl_topology *t = capacity->model->topology;
@@ -127,18 +127,18 @@ static bool explain_cpus(struct vfctl_assignment *a, const struct capacity *capa
 		print_set(&line, &shared);
 	}
 	if (!vfctl_cpuset_empty(&idle)) {
-		buf_puts(&line, "; held and left idle: ");
+		buf_puts(&line, "; reserved and idle: ");
 		print_set(&line, &idle);
 	}
 	buf_printf(&line, "; the guest sees %" PRIu32 " thread%s per core", a->guest_threads,
 		a->guest_threads == 1 ? "" : "s");
 	if (request->threads == VFCTL_THREADS_PREFER && a->guest_threads == 1 && alone > 1 &&
 		alone == a->vcpu_count && has_siblings(a, capacity))
-		buf_puts(&line, " (they do not fill cores of equal size)");
+		buf_puts(&line, " (the vCPUs do not fill cores of equal size)");
 	buf_puts(&line, "; QEMU's threads on ");
 	print_set(&line, &a->emulator_cpus);
 	if (a->emulator_shared)
-		buf_printf(&line, ", for those of %u guests at most",
+		buf_printf(&line, ", shared by at most %u guests",
 			vfctl_cpuset_count(&a->emulator_cpus) * VFCTL_QEMU_GUESTS_PER_CPU);
 	return !line.failed && reason_add(a, VFCTL_REASON_CHOICE, "%s", line.data);
 }
@@ -181,11 +181,11 @@ static bool explain_memory(struct vfctl_assignment *a, const struct capacity *ca
 			ok &= reason_add(a, VFCTL_REASON_CHOICE, "memory: %s, strictly on node %d",
 				memory, c->memory_node);
 		if (c->memory_node != c->node && a->cell_count > 1)
-			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: node %d has not enough, so "
-				"cell %zu uses that of node %d", c->node, k, c->memory_node);
+			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: node %d does not have "
+				"enough, so cell %zu uses that of node %d", c->node, k, c->memory_node);
 		else if (c->memory_node != c->node)
-			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: node %d has not enough, so "
-				"it is from node %d", c->node, c->memory_node);
+			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: node %d does not have "
+				"enough, so it comes from node %d", c->node, c->memory_node);
 		if (c->page_bytes == VFCTL_PAGES_BASE && request->page_bytes == VFCTL_PAGES_AUTO)
 			ok &= reason_add(a, VFCTL_REASON_WARNING, "memory: base pages, since %s; DMA "
 				"and page walks are slower", why_base(capacity, c, text));

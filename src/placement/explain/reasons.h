@@ -6,10 +6,10 @@
 #include "placement/model/request.h"
 #include "placement/search/search.h"
 
-/* False when out of memory. */
+/* False if memory is exhausted. */
 bool explain_choice(struct vfctl_assignment *a, const struct capacity *capacity,
 	const struct vfctl_request *request, const struct node_free *left);
-/* refuse.c: what is short for each guest that has no place, and what would make it fit. */
+/* refuse.c: for each guest without a place, what is short, and what would help. */
 struct refused_plan;
 int explain_refusals(struct vfctl_ctx *ctx, struct refused_plan *plan,
 	struct vfctl_assignment *assignments);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Why a guest does not fit, and the changes that were tried and would help. */
+/* Why a guest does not fit, and which changes would help (they were tried). */
 #include <stdio.h>
 
 #include "placement/explain/refuse.h"
 
-/* ---- which kind of thing is short ---- */
+/* ---- the resource that is short ---- */
 
-/* The host with memory for everybody, for the question whether memory is short. */
+/* The host with enough memory for all guests, to find out whether memory is short. */
 static struct capacity *with_memory(const struct capacity *capacity)
 {
 	struct capacity *ample = malloc(sizeof(*ample));
@@ -19,7 +19,7 @@ static struct capacity *with_memory(const struct capacity *capacity)
 	return ample;
 }
 
-/* With a vCPU to a cell: what is left to be short then are VFs. */
+/* Reduce it to one vCPU for each cell: if it still does not fit, VFs are short. */
 static void make_small(struct changed_request *c)
 {
 	struct vfctl_request *r = &c->r;
@@ -59,7 +59,7 @@ static void find_kind(struct refusal *f)
 		f->a->refusal = VFCTL_REFUSAL_CPUS;
 }
 
-/* A guest before it that asked the same: the answer is the same. */
+/* Find an earlier guest with the same request, which has the same result. */
 static const struct vfctl_assignment *find_same(const struct refused_plan *plan, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
@@ -84,7 +84,7 @@ static int copy_refusal(struct vfctl_ctx *ctx, const struct vfctl_assignment *fr
 	return 0;
 }
 
-/* A refusal with its share of what is left; what it used is taken away by end_refusal(). */
+/* Begin a refusal with its share of the remaining steps; end_refusal() subtracts what it used. */
 static struct refusal begin_refusal(struct vfctl_ctx *ctx, struct refused_plan *plan,
 	size_t index, struct vfctl_assignment *a)
 {
@@ -109,8 +109,8 @@ static int explain_reasons(struct vfctl_ctx *ctx, struct refused_plan *plan, siz
 	find_kind(&f);
 	f.capacity = plan->capacity;
 	if (!f.error && a->refusal == VFCTL_REFUSAL_OTHERS && f.steps) {
-		refusal_say(&f, reason_add(a, VFCTL_REASON_SHORT, "it would fit alone, but not beside the "
-			"others, which leave:"));
+		refusal_say(&f, reason_add(a, VFCTL_REASON_SHORT, "it would fit alone, but not beside "
+			"the other guests, which leave:"));
 		f.capacity = plan->after;
 	}
 	before = a->reason_count;
@@ -118,8 +118,8 @@ static int explain_reasons(struct vfctl_ctx *ctx, struct refused_plan *plan, siz
 		tell_shortages(&f);
 	if (!f.error && a->reason_count == before)
 		refusal_say(&f, reason_add(a, VFCTL_REASON_SHORT, "%s", f.steps ?
-			"each thing by itself is there, but no place was found that has all of them" :
-			"what stops it was not found in the steps that are left for it"));
+			"each resource is available, but no placement was found that has all of them" :
+			"the reason was not found within the search limit"));
 	return end_refusal(&f);
 }
 
@@ -132,7 +132,7 @@ static int explain_remedies(struct vfctl_ctx *ctx, struct refused_plan *plan, si
 	return end_refusal(&f);
 }
 
-/* All have their reasons before any has remedies, which take most of the steps. */
+/* First find the reasons of all refusals, then their remedies, which take most of the steps. */
 int explain_refusals(struct vfctl_ctx *ctx, struct refused_plan *plan,
 	struct vfctl_assignment *assignments)
 {

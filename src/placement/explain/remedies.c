@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What would make a guest fit: changes of the request or of the host, one or two at a time.
- * None is told that was not tried on the planner, in a batch together with all its guests.
+ * Find changes of the request or of the host with which a guest fits, one or two at a time. Each
+ * reported remedy was tried on the planner, in a batch together with all its guests.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 #include "placement/explain/refuse.h"
 #include "placement/explain/remedies.h"
 
-/* Remedies of one change each. */
+/* Largest number of remedies with a single change. */
 #define WISHES_TOLD_MAX 5
 #define SINGLES_MAX 24
 #define WANTS_TRIED_MAX 4
 
-/* ---- what is told ---- */
+/* ---- reported remedies ---- */
 
 static bool apply_remedy(struct refusal *f, const struct vfctl_remedy *remedy,
 	struct changed_request *ret)
@@ -26,7 +26,7 @@ static bool apply_remedy(struct refusal *f, const struct vfctl_remedy *remedy,
 	return true;
 }
 
-/* Worth to be confirmed? */
+/* Whether it is worth a full attempt. */
 static bool may_help(struct refusal *f, const struct vfctl_remedy *remedy)
 {
 	struct changed_request c;
@@ -34,7 +34,7 @@ static bool may_help(struct refusal *f, const struct vfctl_remedy *remedy)
 	return apply_remedy(f, remedy, &c) && refusal_may_fit(f, &c.r);
 }
 
-/* Told if it helps: true. */
+/* Report the remedy if it helps, and return true. */
 static bool tell_if_fits(struct refusal *f, const struct vfctl_remedy *remedy)
 {
 	_buf_ struct buf line = {0};
@@ -47,7 +47,7 @@ static bool tell_if_fits(struct refusal *f, const struct vfctl_remedy *remedy)
 	buf_puts(&line, "with ");
 	for (size_t i = 0; i < remedy->count; i++) {
 		buf_puts(&line, i ? " and " : "");
-		change_words(&line, &remedy->changes[i], f->capacity, f->request);
+		change_text(&line, &remedy->changes[i], f->capacity, f->request);
 	}
 	refusal_nodes(f->capacity, nodes, where);
 	buf_printf(&line, " it fits%s, on %s",
@@ -61,7 +61,7 @@ static bool tell_if_helps(struct refusal *f, const struct vfctl_remedy *remedy)
 	return may_help(f, remedy) && tell_if_fits(f, remedy);
 }
 
-/* ---- the most, or the fewest, of something ---- */
+/* ---- the largest or smallest number that fits ---- */
 
 static struct vfctl_remedy with(const struct vfctl_remedy *base, enum change_kind kind,
 	uint64_t value)
@@ -74,7 +74,7 @@ static struct vfctl_remedy with(const struct vfctl_remedy *base, enum change_kin
 	return r;
 }
 
-/* The most that fits of @from .. @below - 1, in units of @step; 0 none. */
+/* The largest number of @from .. @below - 1 that fits, in units of @step; 0: none. */
 static uint64_t most_that_fits(struct refusal *f, const struct vfctl_remedy *base,
 	enum change_kind kind, uint64_t from, uint64_t below, uint64_t step)
 {
@@ -97,7 +97,7 @@ static uint64_t most_that_fits(struct refusal *f, const struct vfctl_remedy *bas
 	return best * step;
 }
 
-/* What a remedy that was told leaves of it: a further one has to leave more. */
+/* The largest value in the reported remedies: a further remedy has to keep more of the request. */
 static uint64_t most_told(const struct refusal *f, enum change_kind kind)
 {
 	uint64_t most = 0;
@@ -110,7 +110,7 @@ static uint64_t most_told(const struct refusal *f, enum change_kind kind)
 	return most;
 }
 
-/* Steps in which more is never easier: whole cores, whole pages of any size. */
+/* Units for which a larger number is never easier: whole cores, whole pages of any size. */
 static uint64_t vcpu_step(const struct refusal *f)
 {
 	return f->request->threads == VFCTL_THREADS_REQUIRE ?
@@ -125,7 +125,7 @@ static uint64_t most_vcpus(struct refusal *f, const struct vfctl_remedy *base)
 	uint64_t below = (f->request->vcpus + step - 1) / step;
 
 	least = told > least ? told : least;
-	/* A guest that is split needs a vCPU for each of its cells. */
+	/* A guest that is split needs one vCPU for each of its cells. */
 	most = most_that_fits(f, base, CHANGE_VCPUS, nodes > least ? nodes : least, below, step);
 	if (!most && nodes > least)
 		most = most_that_fits(f, base, CHANGE_VCPUS, least,
@@ -142,7 +142,7 @@ static uint64_t byte_step(const struct vfctl_request *r)
 	return r->page_bytes > mib ? r->page_bytes : mib;
 }
 
-/* Each cell of a number of cells gets a page. */
+/* With a given number of cells, each needs a page. */
 static uint64_t least_steps(const struct vfctl_request *r)
 {
 	return r->cell_count > 1 ? 2 * r->cell_count : 1;
@@ -166,7 +166,7 @@ static bool tell_less(struct refusal *f, const struct vfctl_remedy *base, enum c
 	return most && tell_if_fits(f, &remedy);
 }
 
-/* Memory rounded up to pages that it does not fill. */
+/* Round memory up to whole pages. */
 static void try_rounding(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
@@ -196,7 +196,9 @@ static void try_less(struct refusal *f)
 	}
 	if (f->remedies || !remedies_may_go_on(f))
 		return;
-	/* As many vCPUs as fit with hardly any memory, then the most memory beside them. */
+	/*
+	 * Find the largest number of vCPUs with minimal memory, then the largest memory with these.
+	 */
 	tiny = with(NULL, CHANGE_BYTES, byte_step(f->request) * least_steps(f->request));
 	fewer = with(NULL, CHANGE_VCPUS, most_vcpus(f, &tiny));
 	if (fewer.changes[0].value)
@@ -205,7 +207,7 @@ static void try_less(struct refusal *f)
 
 /* ---- changes of the request ---- */
 
-/* Cores of its own, then one shared with others, then none. */
+/* First dedicated cores, then a shared one, then none. */
 static uint32_t cheaper_emulator(const struct vfctl_request *r)
 {
 	if (request_has_auto(r))
@@ -213,7 +215,7 @@ static uint32_t cheaper_emulator(const struct vfctl_request *r)
 	return r->emulator_cores ? VFCTL_EMULATOR_AUTO : 1;
 }
 
-/* The network of a named PF; VFCTL_FABRIC_ANY: nobody says. */
+/* The network of a named PF; VFCTL_FABRIC_ANY: unknown. */
 static int fabric_of(const struct refusal *f, const struct vfctl_vf_want *want)
 {
 	const struct vfctl_host_model *m = f->capacity->model;
@@ -229,7 +231,7 @@ static int fabric_of(const struct refusal *f, const struct vfctl_vf_want *want)
 	return VFCTL_FABRIC_ANY;
 }
 
-/* Another PF for each want, or fewer VFs. */
+/* For each want another PF, or fewer VFs. */
 static void list_of_wants(const struct refusal *f, enum change_kind kind, struct change *list,
 	size_t *count)
 {
@@ -245,7 +247,7 @@ static void list_of_wants(const struct refusal *f, enum change_kind kind, struct
 	}
 }
 
-/* What can be asked less strictly, first what costs the guest least. */
+/* Requests that could be less strict, beginning with those that affect the guest least. */
 static size_t list_changes(const struct refusal *f, struct change list[SINGLES_MAX])
 {
 	const struct change fixed[] = {
@@ -270,7 +272,7 @@ static size_t list_changes(const struct refusal *f, struct change list[SINGLES_M
 	list_of_wants(f, CHANGE_PF, list, &count);
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
 		changed_request_init(&c, f->request);
-		/* Where auto cannot be, a number of cells still may. */
+		/* If auto is not possible, a number of cells may be. */
 		if (change_request(&c, &fixed[i]) ||
 			(fixed[i].kind == CHANGE_CELLS && f->request->cell_count))
 			list[count++] = fixed[i];
@@ -279,7 +281,7 @@ static size_t list_changes(const struct refusal *f, struct change list[SINGLES_M
 	return count;
 }
 
-/* The most cores for QEMU that fit, one at least; else one that is shared, else none. */
+/* The largest number of cores for QEMU that fits, at least one; else a shared one, else none. */
 static bool tell_emulator(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
@@ -294,7 +296,9 @@ static bool tell_emulator(struct refusal *f)
 	return remedies_may_go_on(f) && tell_if_helps(f, &remedy);
 }
 
-/* A number of cells, where auto does not do: nearest below what is asked, then above. */
+/*
+ * A number of cells if auto does not fit: the nearest number below the requested one, then above.
+ */
 static bool tell_cells(struct refusal *f)
 {
 	uint64_t asked = f->request->cell_count ? f->request->cell_count :
@@ -311,7 +315,7 @@ static bool tell_cells(struct refusal *f)
 	return false;
 }
 
-/* The most VFs of a want that fit. */
+/* The largest number of VFs of a want that fits. */
 static bool tell_fewer_vfs(struct refusal *f, size_t want)
 {
 	for (uint32_t n = f->request->wants[want].count; n-- > 1 && remedies_may_go_on(f);) {
@@ -323,7 +327,7 @@ static bool tell_fewer_vfs(struct refusal *f, size_t want)
 	return false;
 }
 
-/* vCPUs that the shared CPUs of the nodes it may be on still carry. */
+/* Number of vCPUs that the shared CPUs of its possible nodes can still carry. */
 static uint64_t most_shared(const struct refusal *f)
 {
 	uint64_t sum = 0, most = 0;
@@ -336,7 +340,9 @@ static uint64_t most_shared(const struct refusal *f)
 	return most < f->request->vcpus ? most : f->request->vcpus;
 }
 
-/* The fewest more on shared CPUs; or, where these are full, the most that they carry. */
+/*
+ * The smallest additional number on shared CPUs or, if these are full, the largest that they carry.
+ */
 static bool tell_shared(struct refusal *f)
 {
 	uint64_t asked = f->request->shared_vcpus, from = asked + 1, below = most_shared(f);
@@ -377,7 +383,7 @@ static bool tell_single(struct refusal *f, const struct change *change)
 	return change->kind == CHANGE_CELLS && tell_cells(f);
 }
 
-/* Does the farther reach of a change help that helped already? */
+/* Whether a larger variant of a change helps that already helped. */
 static bool is_told(const struct refusal *f, const struct change *change)
 {
 	for (size_t i = 0; i < f->a->remedy_count; i++)
@@ -388,8 +394,8 @@ static bool is_told(const struct refusal *f, const struct change *change)
 }
 
 /*
- * Drops those that help by themselves, and those that would be a matter of how many: what is
- * left may help in pairs.
+ * Remove changes that help alone, and those for which a number must be found: the rest may help in
+ * pairs.
  */
 static size_t try_singles(struct refusal *f, struct change *list, size_t count)
 {
@@ -437,7 +443,7 @@ static bool fits_after(struct refusal *f, const struct change *change)
 	return fits;
 }
 
-/* The fewest of @most with which it fits, but fewer than @below; 0: none. */
+/* The smallest number up to @most with which it fits, but below @below; 0: none. */
 static uint64_t fewest(struct refusal *f, struct change change, uint64_t most, uint64_t below)
 {
 	uint64_t from = 1;
@@ -467,7 +473,7 @@ static uint64_t count_wanted(const struct vfctl_request *r, const struct vfctl_m
 	return sum;
 }
 
-/* The PF with which the fewest more VFs would do. */
+/* The PF that needs the fewest additional VFs. */
 static void try_more_vfs(struct refusal *f)
 {
 	const struct vfctl_host_model *m = f->capacity->model;
@@ -476,7 +482,7 @@ static void try_more_vfs(struct refusal *f)
 	const struct vfctl_model_pf *pf;
 	struct vfctl_request without = *f->request;
 	bool found = false;
-	char words[64];
+	char message[64];
 
 	without.want_count = 0;
 	if (!refusal_may_fit(f, &without))
@@ -498,11 +504,11 @@ static void try_more_vfs(struct refusal *f)
 	pf = &m->pfs[best.index];
 	buf_printf(&line, "create %" PRIu64 " more VF%s on %s (it has %" PRIu32 " of %" PRIu32
 		"), or release a guest that holds some", best.value, best.value == 1 ? "" : "s",
-		pf_words(m, &pf->bdf, words), pf->num_vfs, pf->max_vfs);
+		pf_text(m, &pf->bdf, message), pf->num_vfs, pf->max_vfs);
 	tell_remedy_of_host(f, &best, &line);
 }
 
-/* Pages more than a node has free, as far as its base memory can give them. */
+/* Number of pages that a node lacks, as far as its base memory can provide them. */
 static uint64_t pages_missing(const struct refusal *f, unsigned node)
 {
 	const struct vfctl_request *r = f->request;
@@ -549,7 +555,7 @@ static void try_more_pages(struct refusal *f)
 	tell_remedy_of_host(f, &best, &line);
 }
 
-/* ---- all of it ---- */
+/* ---- all remedies ---- */
 
 void tell_remedies(struct refusal *f)
 {
@@ -562,7 +568,7 @@ void tell_remedies(struct refusal *f)
 	try_more_pages(f);
 	count = try_singles(f, list, list_changes(f, list));
 	try_less(f);
-	/* Where others are planned too, moving guests that are there is another question. */
+	/* In a batch, moves of present guests are not considered. */
 	if (f->plan->count == 1)
 		remedy_by_move(f);
 	few = f->remedies < 2;

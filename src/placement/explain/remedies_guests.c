@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Remedies that concern another guest: it moves, or is left out of the batch. */
+/* Remedies with another guest, which moves or is left out of the batch. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -100,7 +100,7 @@ static void tell_leave(struct refusal *f, size_t guest, uint64_t nodes)
 	char where[128];
 
 	refusal_nodes(f->capacity, nodes, where);
-	buf_printf(&line, "or leave out guest %s (%" PRIu32 " vCPU%s, %zu VF%s): then it fits on %s",
+	buf_printf(&line, "or omit guest %s (%" PRIu32 " vCPU%s, %zu VF%s): then it fits on %s",
 		r->name, r->vcpus, r->vcpus == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", where);
 	tell_remedy_of_host(f, &change, &line);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One remedy, added to what is told of a refusal. */
+/* Add one remedy to the report of a refusal. */
 #include "placement/explain/remedies.h"
 
 #define REMEDIES_MAX 8

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a guest lacks: on each node the one thing that stops it there, or for each cell. */
+/*
+ * Find what is short for a guest: on each node the resource that prevents its placement, or for
+ * each cell.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -40,15 +43,15 @@ static void flush_shortages(struct refusal *f, const char *of)
 
 /* ---- VFs ---- */
 
-/* Two wants that are met from the same PFs: told in one sum. */
+/* Whether two requests use the same PFs: they are reported as one sum. */
 static bool same_source(const struct vfctl_vf_want *a, const struct vfctl_vf_want *b)
 {
 	return a->any_pf == b->any_pf && a->fabric == b->fabric && a->port == b->port &&
-		a->cell == b->cell && a->affinity == b->affinity && a->apart == b->apart &&
+		a->cell == b->cell && a->affinity == b->affinity && a->anti_affinity == b->anti_affinity &&
 		(a->any_pf || vfctl_bdf_compare(&a->pf, &b->pf) == 0);
 }
 
-/* The want number @i with all that are met from the same PFs; false: told before. */
+/* Add up request number @i and all others that use the same PFs; false: it was already reported. */
 static bool sum_wants(const struct vfctl_request *r, size_t i, struct vfctl_vf_want *ret)
 {
 	*ret = r->wants[i];
@@ -61,7 +64,10 @@ static bool sum_wants(const struct vfctl_request *r, size_t i, struct vfctl_vf_w
 	return true;
 }
 
-/* VFs that the want can have for a cell on @nodes; PFs, where each is from another. */
+/*
+ * Number of VFs that the want can get for a cell on @nodes; if each must be on a different PF,
+ * number of PFs.
+ */
 static uint32_t vfs_within(const struct capacity *s, const struct vfctl_request *r,
 	const struct vfctl_vf_want *want, uint64_t nodes)
 {
@@ -80,7 +86,7 @@ static uint32_t vfs_within(const struct capacity *s, const struct vfctl_request 
 		pfs += !before || vfctl_bdf_compare(&before->pf, &group->pf) != 0;
 		before = group;
 	}
-	return want->apart ? pfs : vfs;
+	return want->anti_affinity ? pfs : vfs;
 }
 
 static uint64_t nodes_with_cpus(const struct capacity *s)
@@ -95,21 +101,21 @@ static uint64_t nodes_with_cpus(const struct capacity *s)
 
 static size_t pfs_with(const struct capacity *s, const struct vfctl_vf_want *want)
 {
-	struct vfctl_vf_want apart = *want;
+	struct vfctl_vf_want anti_affinity = *want;
 	const struct vfctl_request anywhere = {0};
 
-	apart.apart = 1;
-	apart.affinity = VFCTL_AFFINITY_ANY;
-	return vfs_within(s, &anywhere, &apart, nodes_with_cpus(s));
+	anti_affinity.anti_affinity = 1;
+	anti_affinity.affinity = VFCTL_AFFINITY_ANY;
+	return vfs_within(s, &anywhere, &anti_affinity, nodes_with_cpus(s));
 }
 
-static void want_words(const struct refusal *f, const struct vfctl_vf_want *want,
+static void want_text(const struct refusal *f, const struct vfctl_vf_want *want,
 	struct buf *line)
 {
 	size_t cells = f->request->cell_count, pfs;
 	char pf[64];
 
-	buf_puts(line, want->any_pf ? "any PF" : pf_words(f->capacity->model, &want->pf, pf));
+	buf_puts(line, want->any_pf ? "any PF" : pf_text(f->capacity->model, &want->pf, pf));
 	if (want->fabric != VFCTL_FABRIC_ANY && want->fabric_name)
 		buf_printf(line, ", %s", want->fabric_name);
 	else if (want->fabric != VFCTL_FABRIC_ANY)
@@ -122,18 +128,18 @@ static void want_words(const struct refusal *f, const struct vfctl_vf_want *want
 		buf_puts(line, ", in its cell");
 	else if (want->cell == VFCTL_CELL_EACH)
 		buf_printf(line, ", in each of %zu cells", cells);
-	if (!want->apart)
+	if (!want->anti_affinity)
 		return;
 	pfs = pfs_with(f->capacity, want);
-	buf_printf(line, ", each on a PF of its own (%zu %s any free)", pfs,
+	buf_printf(line, ", each on its own PF (%zu %s any free)", pfs,
 		pfs == 1 ? "has" : "have");
 }
 
-/* Nodes that free VFs are told of one by one. */
+/* Up to this number of nodes, free VFs are reported for each node. */
 #define FREE_NODES_TOLD 4
 
-/* Free ones by node, wherever they are. */
-static void free_words(const struct capacity *s, const struct vfctl_vf_want *want, struct buf *line)
+/* Free VFs by node, on all nodes. */
+static void free_text(const struct capacity *s, const struct vfctl_vf_want *want, struct buf *line)
 {
 	uint32_t unknown = 0, all = 0, more = 0, told = 0;
 
@@ -161,7 +167,7 @@ static void free_words(const struct capacity *s, const struct vfctl_vf_want *wan
 		buf_puts(line, " none");
 }
 
-static void vfs_words(const struct refusal *f, const struct vfctl_vf_want *want,
+static void vfs_text(const struct refusal *f, const struct vfctl_vf_want *want,
 	struct buf *line)
 {
 	static const char *const near[] = {
@@ -172,15 +178,15 @@ static void vfs_words(const struct refusal *f, const struct vfctl_vf_want *want,
 	};
 
 	buf_printf(line, "VFs: %" PRIu32 " of ", want->count);
-	want_words(f, want, line);
-	buf_printf(line, " asked%s", near[want->affinity]);
+	want_text(f, want, line);
+	buf_printf(line, " requested%s", near[want->affinity]);
 	if (f->request->max_distance && want->affinity != VFCTL_AFFINITY_ANY)
-		buf_printf(line, ", at distance %u at most", f->request->max_distance);
+		buf_printf(line, ", at most at distance %u", f->request->max_distance);
 	buf_puts(line, "; free:");
-	free_words(f->capacity, want, line);
+	free_text(f->capacity, want, line);
 }
 
-/* Wants that no node changes anything about: there are too few free in all. */
+/* Report wants for which the total of free VFs is too small, whatever the node. */
 static bool say_scarce(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
@@ -200,7 +206,7 @@ static bool say_scarce(struct refusal *f)
 			(want.cell == VFCTL_CELL_EACH ? r->cell_count : 1);
 		if (vfs_within(f->capacity, &anywhere, &any, nodes_with_cpus(f->capacity)) >= need)
 			continue;
-		vfs_words(f, &want, &line);
+		vfs_text(f, &want, &line);
 		refusal_say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT, "%s",
 			line.data));
 		scarce = true;
@@ -208,7 +214,7 @@ static bool say_scarce(struct refusal *f)
 	return scarce;
 }
 
-/* The first want that a cell on @node cannot have, even alone. */
+/* The first want that a cell on @node cannot get, even alone. */
 static bool lacks_vfs(const struct refusal *f, const struct vfctl_request *r, unsigned node,
 	struct buf *line)
 {
@@ -217,7 +223,7 @@ static bool lacks_vfs(const struct refusal *f, const struct vfctl_request *r, un
 	for (size_t i = 0; i < r->want_count; i++)
 		if (sum_wants(r, i, &want) &&
 			vfs_within(f->capacity, r, &want, UINT64_C(1) << node) < want.count) {
-			vfs_words(f, &want, line);
+			vfs_text(f, &want, line);
 			return true;
 		}
 	return false;
@@ -232,17 +238,17 @@ static uint32_t cores_needed(const struct vfctl_request *r, uint32_t threads)
 	return r->threads == VFCTL_THREADS_ISOLATE ? vcpus : (vcpus + threads - 1) / threads;
 }
 
-/* For QEMU's and I/O threads beside what is there; a guest that takes all cores shares its own. */
+/* Additional cores for QEMU's and I/O threads; a guest that takes all cores shares its own. */
 static uint32_t extra_cores(const struct refusal *f, const struct vfctl_request *r,
 	const struct node_free *room)
 {
 	uint32_t threads = f->capacity->class_threads[f->capacity->class_count - 1];
 	bool whole = cores_needed(r, threads) == f->capacity->core_count;
 
-	return request_extra_cores(r) + (request_has_auto(r) && !room->seats && !whole);
+	return request_extra_cores(r) + (request_has_auto(r) && !room->qemu_slots && !whole);
 }
 
-static void cores_words(const struct refusal *f, const struct vfctl_request *r,
+static void cores_text(const struct refusal *f, const struct vfctl_request *r,
 	const struct node_free *room, struct buf *line)
 {
 	uint32_t extra = extra_cores(f, r, room), vcpus = r->vcpus - r->shared_vcpus;
@@ -251,7 +257,7 @@ static void cores_words(const struct refusal *f, const struct vfctl_request *r,
 	buf_printf(line, "%u free whole core%s (%" PRIu32 " CPU%s), ", room->core_count,
 		S(room->core_count), room->threads, S(room->threads));
 	if (room->core_count >= need + extra && room->threads >= vcpus)
-		buf_printf(line, "but they do not hold %" PRIu32 " vCPU%s (threads: %s)", vcpus,
+		buf_printf(line, "but they do not fit %" PRIu32 " vCPU%s (threads: %s)", vcpus,
 			S(vcpus), vfctl_threads_name(r->threads));
 	else if (extra || need != vcpus)
 		buf_printf(line, "%" PRIu32 " needed: %" PRIu32 " for %" PRIu32 " vCPU%s "
@@ -265,7 +271,7 @@ static void cores_words(const struct refusal *f, const struct vfctl_request *r,
 			extra);
 }
 
-/* Is the size of pages good for this memory? */
+/* Whether this page size divides the memory. */
 static bool page_suits(const struct vfctl_request *r, uint64_t page_bytes)
 {
 	return r->page_bytes == page_bytes || (r->page_bytes == VFCTL_PAGES_AUTO &&
@@ -283,8 +289,8 @@ static uint64_t most_memory(const struct refusal *f, const struct vfctl_request 
 	return most;
 }
 
-/* Pages that hold more than what is free, but do not divide the memory. */
-static void unsuited_words(const struct refusal *f, const struct vfctl_request *r,
+/* Pages that are larger than the free memory, or do not divide the memory. */
+static void unsuited_text(const struct refusal *f, const struct vfctl_request *r,
 	const struct node_free *room, struct buf *line)
 {
 	char page[32];
@@ -297,7 +303,7 @@ static void unsuited_words(const struct refusal *f, const struct vfctl_request *
 		}
 }
 
-static void memory_words(const struct refusal *f, const struct vfctl_request *r,
+static void memory_message(const struct refusal *f, const struct vfctl_request *r,
 	const struct node_free *room, struct buf *line)
 {
 	bool any = r->page_bytes == VFCTL_PAGES_AUTO || r->page_bytes == VFCTL_PAGES_BASE;
@@ -309,18 +315,18 @@ static void memory_words(const struct refusal *f, const struct vfctl_request *r,
 	else
 		snprintf(left, sizeof(left), "nothing");
 	if (any)
-		buf_printf(line, "%s of memory asked, %s is free%s", asked, left,
+		buf_printf(line, "%s of memory requested, %s free%s", asked, left,
 			r->page_bytes == VFCTL_PAGES_AUTO && f->capacity->page_count > 1 ?
 			" in pages of one size" : "");
 	else
-		buf_printf(line, "%s in pages of %s asked, %s is free in such pages", asked,
+		buf_printf(line, "%s requested in pages of %s, %s free in such pages", asked,
 			memory_text(r->page_bytes, page), left);
-	unsuited_words(f, r, room, line);
+	unsuited_text(f, r, room, line);
 }
 
 /* ---- one node ---- */
 
-/* The request with its cores alone, for a node; memory and VFs do not matter. */
+/* Whether the node has enough cores for the request; memory and VFs are not checked. */
 static bool has_cores(struct refusal *f, const struct vfctl_request *r, bool l3)
 {
 	struct vfctl_request cores = *r;
@@ -342,7 +348,7 @@ static bool has_memory(struct refusal *f, const struct vfctl_request *r)
 	return refusal_fits_on(f, f->capacity, &memory);
 }
 
-/* The one thing that stops @r, a guest of one cell on the node @n, in words. */
+/* Find the resource that prevents the placement of @r, a guest of one cell, on node @n. */
 static void find_shortage(struct refusal *f, const struct vfctl_request *r, unsigned n,
 	struct buf *line)
 {
@@ -351,24 +357,24 @@ static void find_shortage(struct refusal *f, const struct vfctl_request *r, unsi
 	if (!f->capacity->nodes[n].has_cpus)
 		buf_puts(line, "it has no CPUs");
 	else if (r->whole_node && (!f->capacity->nodes[n].empty || room->touched))
-		buf_puts(line, "another guest is on it, and a whole node is asked");
+		buf_puts(line, "another guest uses it, but a whole node is requested");
 	else if (lacks_vfs(f, r, n, line))
 		return;
 	else if (room->shared < r->shared_vcpus)
-		buf_printf(line, "%" PRIu32 " shared vCPU%s asked, its shared CPUs carry %" PRIu32
-			" more", r->shared_vcpus, S(r->shared_vcpus), room->shared);
+		buf_printf(line, "%" PRIu32 " shared vCPU%s requested, its shared CPUs have capacity "
+			"for %" PRIu32 " more", r->shared_vcpus, S(r->shared_vcpus), room->shared);
 	else if (!has_cores(f, r, false))
-		cores_words(f, r, room, line);
+		cores_text(f, r, room, line);
 	else if (!has_cores(f, r, true))
-		buf_printf(line, "no L3 group of cores that are alike is wholly free%s",
+		buf_printf(line, "no L3 group of equal cores is entirely free%s",
 			room->l3_whole ? " for all of its cores" : "");
 	else if (!has_memory(f, r))
-		memory_words(f, r, room, line);
+		memory_message(f, r, room, line);
 	else if (r->want_count)
-		buf_puts(line, "its VFs are free one by one, but not all of them together");
+		buf_puts(line, "each of its VFs is free, but not all of them together");
 }
 
-/* @r as a guest of one cell, told node by node. */
+/* Report @r as a guest of one cell, node by node. */
 static void say_nodes(struct refusal *f, const struct vfctl_request *r, const char *of)
 {
 	struct vfctl_request here = *r;
@@ -383,7 +389,7 @@ static void say_nodes(struct refusal *f, const struct vfctl_request *r, const ch
 		if (r->node != VFCTL_NODE_NONE ? r->node != here.node : !f->capacity->nodes[n].has_cpus)
 			continue;
 		find_shortage(f, &here, n, &line);
-		if (!f->steps) /* what was not tried is no reason */
+		if (!f->steps) /* without steps it was not tried, so it is not a reason */
 			break;
 		if (line.len || line.failed)
 			note_shortage(f, UINT64_C(1) << n, &line);
@@ -403,7 +409,7 @@ static void add_up(const struct capacity *s, struct node_free *sum)
 			sum->memory[p] += room->memory[p];
 		sum->threads += room->threads;
 		sum->shared += room->shared;
-		sum->seats |= room->seats;
+		sum->qemu_slots |= room->qemu_slots;
 		sum->core_count = (uint16_t)(sum->core_count + room->core_count);
 	}
 }
@@ -418,9 +424,9 @@ static void say_sum(struct refusal *f)
 	if (sum.core_count < cores_needed(r, f->capacity->class_threads[f->capacity->class_count - 1]) +
 			extra_cores(f, r, &sum) ||
 		sum.threads < r->vcpus - r->shared_vcpus)
-		cores_words(f, r, &sum, &line);
+		cores_text(f, r, &sum, &line);
 	else if (most_memory(f, r, &sum) < r->memory_bytes)
-		memory_words(f, r, &sum, &line);
+		memory_message(f, r, &sum, &line);
 	else
 		return;
 	refusal_say(f, !line.failed && reason_add(f->a, VFCTL_REASON_SHORT,
@@ -436,7 +442,7 @@ static bool may_split(const struct refusal *f)
 		nodes & (nodes - 1);
 }
 
-/* ---- given cells ---- */
+/* ---- stated cells ---- */
 
 static void cell_request(const struct vfctl_request *r, size_t cell, struct changed_request *ret)
 {
@@ -470,10 +476,10 @@ static bool same_cell(const struct vfctl_request *r, size_t a, size_t b)
 		r->cells[a].memory_bytes == r->cells[b].memory_bytes;
 }
 
-/* Cells that are told of: the others are like these, or come when these are put right. */
+/* The number of cells that are reported: the others are alike, or are reported after these fit. */
 #define CELLS_TOLD 2
 
-/* Cells that no node holds, even alone; false when there are none. */
+/* Report cells that fit on no node, even alone; false if there are none. */
 static bool say_cells(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
@@ -495,7 +501,7 @@ static bool say_cells(struct refusal *f)
 	return any > 0;
 }
 
-/* Each cell has a node, but not all at once: does one thing stop them? */
+/* Each cell fits on some node, but not all of them together: find the resource that prevents it. */
 static void say_together(struct refusal *f)
 {
 	const struct vfctl_request *r = f->request;
@@ -506,8 +512,8 @@ static void say_together(struct refusal *f)
 	c.r.emulator_cores = c.r.iothread_cores = 0;
 	c.r.has_emulator = true;
 	if (extra && refusal_fits_on(f, f->capacity, &c.r)) {
-		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "its cells fit, but no node "
-			"has %" PRIu32 " whole core%s left beside one of them for QEMU's threads",
+		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "its cells fit, but no node of a "
+			"cell has %" PRIu32 " whole core%s left for QEMU's threads",
 			extra, S(extra)));
 		return;
 	}
@@ -515,11 +521,11 @@ static void say_together(struct refusal *f)
 	for (size_t i = 0; i < r->want_count; i++)
 		c.wants[i].affinity = VFCTL_AFFINITY_ANY;
 	if (r->want_count && refusal_fits_on(f, f->capacity, &c.r))
-		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "its cells fit, but not where "
-			"their VFs are free"));
+		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "its cells fit, but not on the "
+			"nodes where their VFs are free"));
 	else if (f->steps)
-		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "each cell fits some node, but "
-			"not all of them at once, each on a node of its own"));
+		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "each cell fits on some node, but "
+			"not all of them at once on different nodes"));
 }
 
 static bool say_too_many_cells(struct refusal *f)
@@ -528,13 +534,13 @@ static bool say_too_many_cells(struct refusal *f)
 
 	if (f->request->cell_count <= nodes)
 		return false;
-	refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%zu cells, each on a node of its own, "
-		"but %zu node%s CPUs", f->request->cell_count, nodes,
+	refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "%zu cells need different nodes, but %zu "
+		"node%s CPUs", f->request->cell_count, nodes,
 		nodes == 1 ? " has" : "s have"));
 	return true;
 }
 
-/* ---- all of it ---- */
+/* ---- all shortages ---- */
 
 static bool say_distance(struct refusal *f)
 {
@@ -543,7 +549,7 @@ static bool say_distance(struct refusal *f)
 	with.max_distance = 0;
 	if (!f->request->max_distance || !refusal_fits_on(f, f->capacity, &with))
 		return false;
-	refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "max_distance: nothing of it may be "
+	refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "max_distance: no parts of it may be "
 		"farther apart than %u", f->request->max_distance));
 	return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a plan consists of. */
+/* The parts of a plan: assignments and reasons. */
 #include "placement/model/assignment.h"
 
 #include <stdarg.h>

@@ -5,10 +5,10 @@
 #include "base/ctx.h"
 #include "core/placement.h"
 
-/* False when out of memory. */
+/* False if memory is exhausted. */
 bool reason_add(struct vfctl_assignment *a, enum vfctl_reason_kind kind, const char *fmt, ...)
 	_printf_(3, 4);
-/* What ended it early, if it was ended: @clock: the deadline was reached. */
+/* Why the search ended early, if it did. @clock: the deadline was reached. */
 enum vfctl_plan_cut plan_cut(const struct vfctl_plan *plan, bool clock);
 
 #endif

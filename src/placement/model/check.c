@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a model must hold, whoever made it: each failure begins with the member's path. */
+/* The rules for a model, regardless of its source: each error begins with the member's path. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "placement/model/check.h"
 #include "placement/model/model.h"
 
-/* ---- what is kept, held and free ---- */
+/* ---- reserved, held and free resources ---- */
 
 static int check_sets(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 {
@@ -22,13 +22,13 @@ static int check_sets(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 	if (r < 0)
 		return r;
 	if (!vfctl_cpuset_empty(&both))
-		return ctx_fail(ctx, -EINVAL, "shared_cpus: %s %s reserved for the host too",
+		return ctx_fail(ctx, -EINVAL, "shared_cpus: %s %s also reserved for the host",
 			check_cpus_text(&both, text), vfctl_cpuset_count(&both) == 1 ? "is" : "are");
 	for (size_t i = 0; i < m->typical_count; i++)
 		if (!m->typical[i].vcpus || !m->typical[i].cells || !m->typical[i].share ||
 			m->typical[i].vcpus % m->typical[i].cells)
-			return ctx_fail(ctx, -EINVAL, "typical[%zu]: its vCPUs, cells and share are "
-				"1 at least, and its cells alike", i);
+			return ctx_fail(ctx, -EINVAL, "typical[%zu]: its vCPUs, cells and share must be "
+				"at least 1, and its cells equal", i);
 	if (m->shared_ratio > MODEL_RATIO_MAX)
 		return ctx_fail(ctx, -EINVAL, "shared_ratio: %u is not 0 to %d",
 			m->shared_ratio, MODEL_RATIO_MAX);
@@ -43,7 +43,7 @@ static int check_promises(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 {
 	for (size_t i = 0; i < count; i++) {
 		if (!vfctl_topology_node(t, v[i].node))
-			return ctx_fail(ctx, -EINVAL, "%s[%zu].node: there is no node %d",
+			return ctx_fail(ctx, -EINVAL, "%s[%zu].node: node %d does not exist",
 				member, i, v[i].node);
 		if (v[i].page_bytes != VFCTL_PAGES_BASE && !check_is_page(v[i].page_bytes))
 			return ctx_fail(ctx, -EINVAL,
@@ -59,7 +59,7 @@ static int check_promises(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 	return 0;
 }
 
-/* Node, fabric, port: what a PF and a VF both have. */
+/* Check node, fabric and port, which both PFs and VFs have. */
 static bool is_place(const struct vfctl_topology *t, int node, int fabric, uint32_t port)
 {
 	return (node == VFCTL_NODE_NONE || vfctl_topology_node(t, node)) && fabric >= 0 &&
@@ -70,7 +70,7 @@ static int fail_place(struct vfctl_ctx *ctx, const struct vfctl_topology *t,
 	const char *member, int node, int fabric, uint32_t port)
 {
 	if (node != VFCTL_NODE_NONE && !vfctl_topology_node(t, node))
-		return ctx_fail(ctx, -EINVAL, "%s.node: there is no node %d", member, node);
+		return ctx_fail(ctx, -EINVAL, "%s.node: node %d does not exist", member, node);
 	if (fabric < 0 || fabric > MODEL_FABRIC_MAX)
 		return ctx_fail(ctx, -EINVAL, "%s.fabric: %d is not 0 to %d", member, fabric,
 			MODEL_FABRIC_MAX);
@@ -94,12 +94,12 @@ static int check_pf(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, siz
 	}
 	if (p->num_vfs > p->max_vfs || p->max_vfs > MODEL_VFS_MAX)
 		return ctx_fail(ctx, -EINVAL,
-			"pfs[%zu].num_vfs: %u of at most %u VFs cannot be", at, p->num_vfs,
+			"pfs[%zu].num_vfs: %u VFs exceed the maximum of %u", at, p->num_vfs,
 			p->max_vfs);
 	return 0;
 }
 
-/* A name with the PF that has it. */
+/* A name and its PF. */
 struct named_pf {
 	const char *name;
 	size_t pf;
@@ -113,7 +113,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->pf > y->pf) - (x->pf < y->pf);
 }
 
-/* Guests name PFs: a name is of one PF. */
+/* Guests name PFs, so a name may belong to only one PF. */
 static int check_names(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 {
 	_free_ struct named_pf *v = NULL;
@@ -136,13 +136,13 @@ static int check_names(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 	return 0;
 }
 
-/* Where PFs are listed at all, those of the free VFs are among them. */
+/* If PFs are listed, those of the free VFs must be among them. */
 static int check_listed(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < m->vf_count && m->pf_count; i++) {
-		/* VFs of one PF mostly stand together. */
+		/* VFs of one PF are usually adjacent. */
 		size_t left = m->pf_count;
 
 		while (left && vfctl_bdf_compare(&m->pfs[at].bdf, &m->vfs[i].pf)) {
@@ -158,7 +158,7 @@ static int check_listed(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 
 enum rank { FREE, OURS, FOREIGN };
 
-/* A VF with its place in the model. */
+/* A VF and its position in the model. */
 struct listed {
 	const struct vfctl_free_vf *vf;
 	enum rank rank;
@@ -174,8 +174,8 @@ static void name_vf(const struct listed *l, char buf[64])
 }
 
 /*
- * One VF, one holder. Only domains we did not make may name one together with others: two
- * domains that never run at once can have the same device.
+ * A VF has one holder. Only foreign domains may share one with others: two domains that never run
+ * at the same time can have the same device.
  */
 static int check_holders(struct vfctl_ctx *ctx, const struct listed *v, size_t count)
 {
@@ -262,7 +262,7 @@ static int fail_held(struct vfctl_ctx *ctx, const struct vfctl_host_model *m, si
 
 		if (!m->occupants[i].foreign && !vfctl_cpuset_empty(&both))
 			return ctx_fail(ctx, -EINVAL,
-				"occupants[%zu].cpus: %s %s held by %s too", at,
+				"occupants[%zu].cpus: %s %s also used by %s", at,
 				check_cpus_text(&both, text),
 				vfctl_cpuset_count(&both) == 1 ? "is" : "are",
 				m->occupants[i].name);
@@ -279,7 +279,7 @@ static int check_occupant(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 
 	snprintf(member, sizeof(member), "occupants[%zu].cpus", at);
 	if (!o->name || !o->name[0])
-		return ctx_fail(ctx, -EINVAL, "occupants[%zu].name: it has none", at);
+		return ctx_fail(ctx, -EINVAL, "occupants[%zu].name: it is missing", at);
 	r = check_online_cpus(ctx, m->topology, member, &o->cpus);
 	if (r < 0)
 		return r;
@@ -300,7 +300,7 @@ static int check_occupant(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 	return check_promises(ctx, m->topology, member, o->memory, o->memory_count);
 }
 
-/* Where QEMU's threads of several guests run no guest of ours has a core of its own. */
+/* A core for QEMU's threads of several guests must not be held by a single guest of vfctl. */
 static int check_qemu_cpus(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 	const struct vfctl_cpuset *held)
 {
@@ -310,8 +310,8 @@ static int check_qemu_cpus(struct vfctl_ctx *ctx, const struct vfctl_host_model 
 		struct vfctl_cpuset both = check_common(&m->occupants[i].qemu_cpus, held);
 
 		if (!vfctl_cpuset_empty(&both))
-			return ctx_fail(ctx, -EINVAL, "occupants[%zu].qemu_cpus: %s %s held by a "
-				"guest alone", i, check_cpus_text(&both, text),
+			return ctx_fail(ctx, -EINVAL, "occupants[%zu].qemu_cpus: %s %s used by one "
+				"guest only", i, check_cpus_text(&both, text),
 				vfctl_cpuset_count(&both) == 1 ? "is" : "are");
 	}
 	return 0;
@@ -323,7 +323,7 @@ int model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *m)
 	int r;
 
 	if (!m->topology)
-		return ctx_fail(ctx, -EINVAL, "nodes: they are missing; load a topology first");
+		return ctx_fail(ctx, -EINVAL, "nodes: missing; load a topology first");
 	r = check_topology_nodes(ctx, m->topology);
 	if (r == 0)
 		r = check_topology_cores(ctx, m->topology);

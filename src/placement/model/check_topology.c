@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a model must hold of nodes, their distances, and cores. */
+/* The rules for nodes, their distances, and cores. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,9 +64,8 @@ static int check_pools(struct vfctl_ctx *ctx, const struct vfctl_node *n, size_t
 
 		if (!check_is_page(p->page_bytes))
 			return ctx_fail(ctx, -EINVAL,
-				"nodes[%zu].pools[%zu].page_bytes: %" PRIu64
-				" is no size of huge pages; it is a power of two of at "
-				"least 65536",
+				"nodes[%zu].pools[%zu].page_bytes: %" PRIu64 " is not a size of huge "
+				"pages, which is a power of two of at least 65536",
 				at, i, p->page_bytes);
 		if (i && p->page_bytes <= p[-1].page_bytes)
 			return ctx_fail(ctx, -EINVAL,
@@ -84,7 +83,7 @@ static int check_pools(struct vfctl_ctx *ctx, const struct vfctl_node *n, size_t
 	return 0;
 }
 
-/* Which node before number @at has a CPU of it? */
+/* Name the node before number @at that also has one of its CPUs. */
 static int fail_shared(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at)
 {
 	char text[SET_TEXT];
@@ -169,7 +168,7 @@ int check_topology_nodes(struct vfctl_ctx *ctx, const struct vfctl_topology *t)
 		return ctx_fail(ctx, -EINVAL, "online: %s %s in no node", check_cpus_text(&left, text),
 			vfctl_cpuset_count(&left) == 1 ? "is" : "are");
 	return t->distances ? check_distances(ctx, t)
-			    : ctx_fail(ctx, -EINVAL, "distances: they are missing");
+			    : ctx_fail(ctx, -EINVAL, "distances: missing");
 }
 
 /* ---- cores ---- */
@@ -190,33 +189,33 @@ static int fail_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size
 	return 0;
 }
 
-/* The lowest CPU of a core; -1: none of the words has one. */
-static int first_cpu(const struct vfctl_core *c, size_t words)
+/* The lowest CPU of a core; -1 if it has none. @message: number of words to search. */
+static int first_cpu(const struct vfctl_core *c, size_t message)
 {
-	for (size_t i = 0; i < words; i++)
+	for (size_t i = 0; i < message; i++)
 		if (c->cpus.word[i])
 			return (int)(i * 64) + __builtin_ctzll(c->cpus.word[i]);
 	return -1;
 }
 
-/* The planner checks each model it gets. @words: of what is online; there is nothing beyond. */
+/* The planner checks each model that it gets. @message: number of words with online CPUs. */
 static bool is_sound(const struct vfctl_topology *t, const struct vfctl_core *c,
-	const struct vfctl_node *node, struct vfctl_cpuset *seen, size_t words)
+	const struct vfctl_node *node, struct vfctl_cpuset *seen, size_t message)
 {
 	static const struct vfctl_cpuset none;
 	uint64_t wrong = 0;
 
-	for (size_t i = 0; i < words; i++) {
+	for (size_t i = 0; i < message; i++) {
 		uint64_t word = c->cpus.word[i];
 
 		wrong |= word & (~(t->online.word[i] & node->cpus.word[i]) | seen->word[i]);
 		seen->word[i] |= word;
 	}
-	return !wrong && memcmp(&c->cpus.word[words], &none.word[words],
-		sizeof(none.word) - words * sizeof(none.word[0])) == 0;
+	return !wrong && memcmp(&c->cpus.word[message], &none.word[message],
+		sizeof(none.word) - message * sizeof(none.word[0])) == 0;
 }
 
-/* What is wrong with its CPUs, in words. */
+/* Report the error in its CPUs. */
 static int fail_cpus(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at)
 {
 	char member[48];
@@ -230,21 +229,21 @@ static int fail_cpus(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size
 		member, t->cores[at].node);
 }
 
-/* @before: the lowest CPU of the core before it, and @node its node; become its own. */
+/* @before and @node: the lowest CPU and the node of the previous core; set to those of this one. */
 static int check_core(struct vfctl_ctx *ctx, const struct vfctl_topology *t, size_t at,
-	struct vfctl_cpuset *seen, size_t words, int *before, const struct vfctl_node **node)
+	struct vfctl_cpuset *seen, size_t message, int *before, const struct vfctl_node **node)
 {
 	const struct vfctl_core *c = &t->cores[at];
-	int first = first_cpu(c, words);
+	int first = first_cpu(c, message);
 
 	if (first < 0 && vfctl_cpuset_empty(&c->cpus))
 		return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: a core has at least one CPU", at);
-	/* Cores of one node mostly stand together. */
+	/* Cores of one node are usually adjacent. */
 	if (!*node || c->node < 0 || (*node)->id != (unsigned)c->node)
 		*node = vfctl_topology_node(t, c->node);
 	if (!*node)
-		return ctx_fail(ctx, -EINVAL, "cores[%zu].node: there is no node %d", at, c->node);
-	if (!is_sound(t, c, *node, seen, words))
+		return ctx_fail(ctx, -EINVAL, "cores[%zu].node: node %d does not exist", at, c->node);
+	if (!is_sound(t, c, *node, seen, message))
 		return fail_cpus(ctx, t, at);
 	if (first < *before)
 		return ctx_fail(ctx, -EINVAL, "cores[%zu].cpus: CPU %d comes after CPU %d; list "
@@ -257,14 +256,14 @@ int check_topology_cores(struct vfctl_ctx *ctx, const struct vfctl_topology *t)
 {
 	const struct vfctl_node *node = NULL;
 	struct vfctl_cpuset seen = {0}, left;
-	size_t words = cpuset_words(&t->online);
+	size_t message = cpuset_text(&t->online);
 	char text[SET_TEXT];
 	int r = 0, before = -1;
 
 	if (!t->core_count)
-		return ctx_fail(ctx, -EINVAL, "cores: there are none; a host has at least one");
+		return ctx_fail(ctx, -EINVAL, "cores: missing; a host has at least one");
 	for (size_t i = 0; i < t->core_count && r == 0; i++)
-		r = check_core(ctx, t, i, &seen, words, &before, &node);
+		r = check_core(ctx, t, i, &seen, message, &before, &node);
 	left = check_without(&t->online, &seen);
 	if (r == 0 && !vfctl_cpuset_empty(&left))
 		return ctx_fail(ctx, -EINVAL, "online: %s %s in no core", check_cpus_text(&left, text),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The model as JSON: an entry a line, so that people can read it and compare two. */
+/* Print the model as JSON, with one entry per line for easy reading and comparison. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ static void put_cpus(struct buf *b, const char *key, const struct vfctl_cpuset *
 	buf_printf(b, "\"%s\": \"%s\"", key, text);
 }
 
-/* Below 0 is unknown, or none: null. */
+/* A negative number means unknown or none: null. */
 static void put_number(struct buf *b, const char *key, int value)
 {
 	if (value < 0)
@@ -185,9 +185,12 @@ static void put_text(struct buf *b, const char *key, const char *text)
 		buf_puts(b, "null");
 }
 
-/* As list has them: a driver without modes is null, as what is not known. */
+/* As list prints them: a driver without modes is null, like an unknown mode. */
 static void put_switch(struct buf *b, const struct vfctl_model_pf *p)
 {
+	put_text(b, "card", p->card);
+	put_text(b, "driver", p->driver);
+	buf_printf(b, ", \"speed_mbps\": %u", p->speed_mbps);
 	put_text(b, "eswitch", p->eswitch > VFCTL_ESWITCH_NONE ? vfctl_eswitch_name(p->eswitch) : NULL);
 	put_text(b, "bond", p->bond);
 	put_text(b, "lag", p->bond && p->lag ? vfctl_lag_name(p->lag) : NULL);
@@ -215,6 +218,32 @@ static void put_pfs(struct buf *b, const struct vfctl_host_model *m)
 		buf_puts(b, "}");
 	}
 	close_list(b, m->pf_count, ",");
+}
+
+/* Left out if the host has none. */
+static void put_gpus(struct buf *b, const struct vfctl_host_model *m)
+{
+	char text[VFCTL_BDF_TEXT];
+
+	if (!m->gpu_count)
+		return;
+	open_list(b, "gpus");
+	for (size_t i = 0; i < m->gpu_count; i++) {
+		const struct vfctl_model_gpu *g = &m->gpus[i];
+
+		next_line(b, i);
+		buf_printf(b, "{\"address\": \"%s\"", vfctl_bdf_format(&g->bdf, text));
+		put_text(b, "vendor", g->vendor);
+		put_text(b, "driver", g->driver);
+		put_number(b, "node", g->node);
+		buf_puts(b, ", \"pfs\": [");
+		for (size_t k = 0; k < g->link_count; k++)
+			buf_printf(b, "%s{\"pf\": \"%s\", \"distance\": \"%s\"}", k ? ", " : "",
+				vfctl_bdf_format(&g->links[k].pf, text),
+				vfctl_pci_distance_name(g->links[k].distance));
+		buf_puts(b, "]}");
+	}
+	close_list(b, m->gpu_count, ",");
 }
 
 static void put_occupant(struct buf *b, const struct vfctl_occupant *o)
@@ -262,6 +291,7 @@ char *vfctl_model_format(const struct vfctl_host_model *model)
 	}
 	close_list(&b, model->promise_count, ",");
 	put_pfs(&b, model);
+	put_gpus(&b, model);
 	open_list(&b, "free_vfs");
 	for (size_t i = 0; i < model->vf_count; i++) {
 		next_line(&b, i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is asked when nothing is said. */
+/* The defaults of a request. */
 #include "core/placement.h"
 
 void vfctl_vf_want_init(struct vfctl_vf_want *want)

@@ -7,7 +7,16 @@
 static void free_pf(struct vfctl_model_pf *pf)
 {
 	strv_free(pf->names);
+	free(pf->card);
+	free(pf->driver);
 	free(pf->bond);
+}
+
+static void free_gpu(struct vfctl_model_gpu *gpu)
+{
+	free(gpu->vendor);
+	free(gpu->driver);
+	free(gpu->links);
 }
 
 static void free_occupant(struct vfctl_occupant *o)
@@ -25,6 +34,8 @@ void vfctl_model_free(struct vfctl_host_model *model)
 		return;
 	for (size_t i = 0; i < model->pf_count; i++)
 		free_pf(&model->pfs[i]);
+	for (size_t i = 0; i < model->gpu_count; i++)
+		free_gpu(&model->gpus[i]);
 	for (size_t i = 0; i < model->occupant_count; i++)
 		free_occupant(&model->occupants[i]);
 	vfctl_topology_free(model->topology);
@@ -33,16 +44,17 @@ void vfctl_model_free(struct vfctl_host_model *model)
 	free(model->promises);
 	free(model->vfs);
 	free(model->pfs);
+	free(model->gpus);
 	free(model->occupants);
 	free(model);
 }
 
 const char *model_fabric_word(int fabric)
 {
-	static const char *const words[] = {[VFCTL_FABRIC_ETHERNET] = "ethernet",
+	static const char *const message[] = {[VFCTL_FABRIC_ETHERNET] = "ethernet",
 		[VFCTL_FABRIC_INFINIBAND] = "infiniband", [VFCTL_FABRIC_OTHER] = "other"};
 
-	return fabric > 0 && (size_t)fabric < ARRAY_SIZE(words) ? words[fabric] : NULL;
+	return fabric > 0 && (size_t)fabric < ARRAY_SIZE(message) ? message[fabric] : NULL;
 }
 
 char *vfctl_root_format(uint32_t root, char buf[VFCTL_BDF_TEXT])
@@ -53,7 +65,7 @@ char *vfctl_root_format(uint32_t root, char buf[VFCTL_BDF_TEXT])
 	return buf;
 }
 
-const char *pf_words(const struct vfctl_host_model *model, const struct vfctl_bdf *pf,
+const char *pf_text(const struct vfctl_host_model *model, const struct vfctl_bdf *pf,
 	char buf[64])
 {
 	for (size_t i = 0; i < model->pf_count; i++)

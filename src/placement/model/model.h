@@ -5,7 +5,7 @@
 #include "base/ctx.h"
 #include "core/placement.h"
 
-/* Beyond these a number of a model is a slip of the pen, not a host. */
+/* A larger number in a model is a mistake. */
 #define MODEL_BYTES_MAX (UINT64_C(1) << 56)
 #define MODEL_DISTANCE_MAX 255 /* a byte in the ACPI SLIT */
 #define MODEL_RATIO_MAX 64
@@ -13,14 +13,14 @@
 #define MODEL_PORT_MAX 1024
 #define MODEL_VFS_MAX 65535 /* NumVFs has 16 bits (PCIe 9.3.3.7) */
 
-/* Words of a set up to its last CPU: sets are long, and nearly empty. */
-static inline size_t cpuset_words(const struct vfctl_cpuset *set)
+/* Number of words of a set up to its last CPU: sets are long, and nearly empty. */
+static inline size_t cpuset_text(const struct vfctl_cpuset *set)
 {
-	size_t words = ARRAY_SIZE(set->word);
+	size_t message = ARRAY_SIZE(set->word);
 
-	while (words && !set->word[words - 1])
-		words--;
-	return words;
+	while (message && !set->word[message - 1])
+		message--;
+	return message;
 }
 
 /* A PCI address as a number of 48 bits, in the order of vfctl_bdf_compare(). */
@@ -30,9 +30,9 @@ static inline uint64_t model_bdf_key(const struct vfctl_bdf *bdf)
 		(bdf->function & 7u);
 }
 
-/* The fabric as JSON has it, "ethernet"; NULL for a number of another caller's choice. */
+/* The fabric in JSON, "ethernet"; NULL for a number that another caller chose. */
 const char *model_fabric_word(int fabric);
-/* The checks, the words beginning with the member: "nodes[1].cpus: ...". */
+/* Check a model; errors begin with the member: "nodes[1].cpus: ...". */
 int model_check(struct vfctl_ctx *ctx, const struct vfctl_host_model *model);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The model from JSON: strict, each failure naming file and member. */
+/* Read a model from JSON strictly; each error names file and member. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -73,7 +73,7 @@ static int read_distance(struct reading *r, const struct json *value, void *obje
 	int error = model_read_number(r, value, MODEL_DISTANCE_MAX, &n);
 
 	if (error == 0 && matrix->columns == matrix->side)
-		return model_bad(r, "there are only %zu nodes", matrix->side);
+		return model_bad(r, "the host has only %zu nodes", matrix->side);
 	if (error == 0)
 		matrix->v[matrix->rows * matrix->side + matrix->columns++] = (unsigned)n;
 	return error;
@@ -85,7 +85,7 @@ static int read_distance_row(struct reading *r, const struct json *value, void *
 	int error;
 
 	if (matrix->rows == matrix->side)
-		return model_bad(r, "there are only %zu nodes", matrix->side);
+		return model_bad(r, "the host has only %zu nodes", matrix->side);
 	matrix->columns = 0;
 	error = model_read_each(r, value, matrix, read_distance);
 	if (error == 0 && matrix->columns < matrix->side)
@@ -95,7 +95,7 @@ static int read_distance_row(struct reading *r, const struct json *value, void *
 	return error;
 }
 
-/* Its row stands after the nodes' in the table, so that their number is known. */
+/* Its row is after that of the nodes, so that their number is known. */
 static int read_distances(struct reading *r, const struct member *m,
 	const struct json *value, void *object)
 {
@@ -182,7 +182,7 @@ static int read_vfs(struct reading *r, const struct json *value, struct vfctl_fr
 	struct vf_list list = {0};
 	int error = model_read_each(r, value, &list, read_vf);
 
-	*ret = list.v; /* also after a failure: the model frees it */
+	*ret = list.v; /* also after an error: it is freed with the model */
 	*ret_count = list.count;
 	return error;
 }
@@ -198,7 +198,7 @@ static int read_name(struct reading *r, const struct json *value, void *object)
 	char ***names = object;
 	size_t count = strv_len(*names);
 
-	/* One more than there are: the last stays NULL. */
+	/* Allocate one more than needed: the last entry stays NULL. */
 	if (!array_grow(*names, count + 1))
 		return ctx_oom(r->ctx);
 	(*names)[count] = (*names)[count + 1] = NULL;
@@ -220,6 +220,9 @@ static int read_pf(struct reading *r, const struct json *value, void *object)
 		PLACE(struct vfctl_model_pf),
 		PF("num_vfs", model_read_u32, num_vfs, MODEL_VFS_MAX, true),
 		PF("max_vfs", model_read_u32, max_vfs, MODEL_VFS_MAX, true),
+		PF("card", model_read_text, card, 0, false),
+		PF("driver", model_read_text, driver, 0, false),
+		PF("speed_mbps", model_read_u32, speed_mbps, UINT32_MAX, false),
 		PF("eswitch", model_read_eswitch, eswitch, 0, false),
 		PF("bond", model_read_text, bond, 0, false),
 		PF("lag", model_read_lag, lag, 0, false),
@@ -240,7 +243,52 @@ static int read_pfs(struct reading *r, const struct member *m, const struct json
 	return model_read_each(r, value, r->model, read_pf);
 }
 
-/* A promise; one of an occupant has its shared vCPUs too. */
+static int read_gpu_link(struct reading *r, const struct json *value, void *object)
+{
+#define LINK(...) ROW(struct vfctl_gpu_link, __VA_ARGS__)
+	static const struct member rows[] = {
+		LINK("pf", model_read_address, pf, 0, true),
+		LINK("distance", model_read_distance, distance, 0, true),
+	};
+	struct vfctl_model_gpu *gpu = object;
+
+	if (!array_grow(gpu->links, gpu->link_count))
+		return ctx_oom(r->ctx);
+	gpu->links[gpu->link_count] = (struct vfctl_gpu_link){0};
+	return model_read_object(r, value, rows, ARRAY_SIZE(rows), &gpu->links[gpu->link_count++]);
+}
+
+static int read_gpu_links(struct reading *r, const struct member *m, const struct json *value,
+	void *object)
+{
+	return model_read_each(r, value, object, read_gpu_link);
+}
+
+static int read_gpu(struct reading *r, const struct json *value, void *object)
+{
+#define GPU(...) ROW(struct vfctl_model_gpu, __VA_ARGS__)
+	static const struct member rows[] = {
+		GPU("address", model_read_address, bdf, 0, true),
+		GPU("vendor", model_read_text, vendor, 0, false),
+		GPU("driver", model_read_text, driver, 0, false),
+		GPU("node", model_read_place, node, VFCTL_CPU_MAX - 1, false),
+		{"pfs", read_gpu_links, 0, 0, false},
+	};
+	struct vfctl_host_model *model = object;
+
+	if (!array_grow(model->gpus, model->gpu_count))
+		return ctx_oom(r->ctx);
+	model->gpus[model->gpu_count] = (struct vfctl_model_gpu){.node = VFCTL_NODE_NONE};
+	return model_read_object(r, value, rows, ARRAY_SIZE(rows), &model->gpus[model->gpu_count++]);
+}
+
+static int read_gpus(struct reading *r, const struct member *m, const struct json *value,
+	void *object)
+{
+	return model_read_each(r, value, r->model, read_gpu);
+}
+
+/* A promise; an occupant's also has its shared vCPUs. */
 struct entry {
 	struct vfctl_promise promise;
 	uint32_t shared_vcpus;
@@ -345,7 +393,7 @@ static int read_typical_guest(struct reading *r, const struct json *value, void 
 	struct vfctl_host_model *model = object;
 
 	if (model->typical_count == VFCTL_TYPICAL_MAX)
-		return model_bad(r, "there are more than %d", VFCTL_TYPICAL_MAX);
+		return model_bad(r, "at most %d are allowed", VFCTL_TYPICAL_MAX);
 	return model_read_object(r, value, rows, ARRAY_SIZE(rows),
 		&model->typical[model->typical_count++]);
 }
@@ -386,11 +434,12 @@ static const struct member model_rows[] = {
 	MODEL("typical_why", model_read_text, typical_why, 0, false),
 	{"promises", read_promises, 0, 0, false},
 	{"pfs", read_pfs, 0, 0, false},
+	{"gpus", read_gpus, 0, 0, false},
 	{"free_vfs", read_free_vfs, 0, 0, false},
 	{"occupants", read_occupants, 0, 0, false},
 };
 
-/* What a model by hand may leave out. */
+/* Complete members that a model written by hand may leave out. */
 static int complete_model(struct reading *r, const struct json *root)
 {
 	struct vfctl_topology *t = r->model->topology;
@@ -432,7 +481,7 @@ int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 
 	if (len > VFCTL_MODEL_FILE_MAX)
 		return ctx_fail(ctx, -EINVAL,
-			"%s: it is larger than %d MiB, so no model of a host", file,
+			"%s: it is larger than %d MiB; is it the right file?", file,
 			VFCTL_MODEL_FILE_MAX >> 20);
 	error = json_read(ctx, file, text, len, &root);
 	if (error < 0)

@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 
-#define LIST_MAX 65536 /* entries of any list: more is no host */
+#define LIST_MAX 65536 /* largest number of entries of a list; no host has more */
 #define NAME_BYTES_MAX 256
 
 static void put_path(struct buf *b, const struct place *at)
@@ -25,17 +25,17 @@ static void put_path(struct buf *b, const struct place *at)
 int model_bad(struct reading *r, const char *fmt, ...)
 {
 	_buf_ struct buf path = {0};
-	_free_ char *words = NULL;
+	_free_ char *message = NULL;
 	va_list args;
 
 	va_start(args, fmt);
-	words = str_vformat(fmt, args);
+	message = str_vformat(fmt, args);
 	va_end(args);
 	put_path(&path, r->at);
-	if (!words || path.failed)
+	if (!message || path.failed)
 		return ctx_oom(r->ctx);
-	return ctx_mistake(r->ctx, -EINVAL, "%s%s%s", path.data ? path.data : "",
-		path.len ? ": " : "", words);
+	return ctx_usage_error(r->ctx, -EINVAL, "%s%s%s", path.data ? path.data : "",
+		path.len ? ": " : "", message);
 }
 
 int model_expect(struct reading *r, const struct json *value, enum json_kind kind)
@@ -64,7 +64,7 @@ static int fail_unknown(struct reading *r, const struct member *rows, size_t cou
 
 	for (size_t i = 0; i < count; i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", rows[i].name);
-	return model_bad(r, "there is no member '%.64s'; it has %s", name,
+	return model_bad(r, "member '%.64s' does not exist; the members are %s", name,
 		known.failed ? "others" : known.data);
 }
 
@@ -144,7 +144,7 @@ int model_read_u32(struct reading *r, const struct member *m, const struct json 
 	return error;
 }
 
-/* A node, package and the like: null is none. */
+/* A node, package and so on: null means none. */
 int model_read_place(struct reading *r, const struct member *m, const struct json *value,
 	void *object)
 {
@@ -191,7 +191,7 @@ int model_read_cpus(struct reading *r, const struct member *m, const struct json
 	if (error == -ERANGE)
 		return model_bad(r, "'%.64s' has CPUs of %d or more", json_text(value),
 			VFCTL_CPU_MAX);
-	return error < 0 ? model_bad(r, "'%.64s' is no list of CPUs such as 0-3,8",
+	return error < 0 ? model_bad(r, "'%.64s' is not a list of CPUs such as 0-3,8",
 				   json_text(value))
 			 : 0;
 }
@@ -202,7 +202,7 @@ int model_read_address(struct reading *r, const struct member *m, const struct j
 	int error = model_expect(r, value, JSON_KIND_TEXT);
 
 	if (error == 0 && vfctl_bdf_parse(json_text(value), AT(struct vfctl_bdf)) < 0)
-		return model_bad(r, "'%.64s' is no PCI address", json_text(value));
+		return model_bad(r, "'%.64s' is not a PCI address", json_text(value));
 	return error;
 }
 
@@ -225,10 +225,10 @@ int model_read_root(struct reading *r, const struct member *m, const struct json
 	colon = strchr(text, ':');
 	if (colon && colon - text < (ptrdiff_t)sizeof(part))
 		memcpy(part, text, (size_t)(colon - text));
-	/* The largest domain would be VFCTL_ROOT_UNKNOWN with its last bus. */
+	/* The largest domain with its last bus would be VFCTL_ROOT_UNKNOWN. */
 	if (parse_hex(part, (UINT32_MAX >> 8) - 1, &domain) < 0 ||
 		parse_hex(colon + 1, 0xff, &bus) < 0)
-		return model_bad(r, "'%.64s' is no root complex such as 0000:3a", text);
+		return model_bad(r, "'%.64s' is not a root complex such as 0000:3a", text);
 	*AT(uint32_t) = (uint32_t)(domain << 8 | bus);
 	return 0;
 }
@@ -246,8 +246,7 @@ int model_read_fabric(struct reading *r, const struct member *m, const struct js
 		}
 	if (json_text(value))
 		return model_bad(r,
-			"'%.64s' is no fabric; it is ethernet, infiniband, other, or a "
-			"number",
+			"'%.64s' is not a fabric; it must be ethernet, infiniband, other, or a number",
 			json_text(value));
 	error = model_read_number(r, value, MODEL_FABRIC_MAX, &n);
 	if (error == 0)
@@ -255,7 +254,7 @@ int model_read_fabric(struct reading *r, const struct member *m, const struct js
 	return error;
 }
 
-/* One line of text that a person can be shown. */
+/* One line of text that can be displayed. */
 int model_copy_text(struct reading *r, const struct json *value, char **ret)
 {
 	int error = model_expect(r, value, JSON_KIND_TEXT);
@@ -287,7 +286,7 @@ int model_read_uuid(struct reading *r, const struct member *m, const struct json
 	const char *text = json_text(value);
 
 	if (error == 0 && *text && !uuid_valid(text))
-		return model_bad(r, "'%.64s' is no UUID", text);
+		return model_bad(r, "'%.64s' is not a UUID", text);
 	if (error == 0)
 		str_copy(AT(char), 37, text);
 	return error;
@@ -320,4 +319,16 @@ int model_read_lag(struct reading *r, const struct member *m, const struct json 
 			return 0;
 		}
 	return model_bad(r, "it is active, off or null");
+}
+
+int model_read_distance(struct reading *r, const struct member *m, const struct json *value, void *object)
+{
+	const char *text = json_text(value);
+
+	for (int i = VFCTL_PCI_DISTANCE_UNKNOWN; text && i <= VFCTL_PCI_SYS; i++)
+		if (str_eq(vfctl_pci_distance_name((enum vfctl_pci_distance)i), text)) {
+			*AT(enum vfctl_pci_distance) = (enum vfctl_pci_distance)i;
+			return 0;
+		}
+	return model_bad(r, "it is PIX, PXB, PHB, NODE, SYS or unknown");
 }

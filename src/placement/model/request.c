@@ -12,18 +12,18 @@ static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request
 
 	if (!w->count)
 		return ctx_fail(ctx, -EINVAL,
-			"%s: VF want %zu asks for 0 VFs; ask for 1 or leave it out",
+			"%s: VF want %zu asks for 0 VFs; request at least 1, or omit it",
 			request->name, i + 1);
 	if (w->affinity > VFCTL_AFFINITY_ANY)
-		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu: affinity %d is none",
+		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu: affinity %d is not valid",
 			request->name, i + 1, (int)w->affinity);
 	if (w->cell == VFCTL_CELL_EACH && !request->cell_count)
 		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu asks for VFs in each cell, but the "
-			"cells are not given; say how many cells", request->name, i + 1);
+			"number of cells is not stated; state it", request->name, i + 1);
 	if (w->cell < VFCTL_CELL_EACH ||
 		(w->cell >= 0 && (size_t)w->cell >= request->cell_count))
-		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is of cell %d, but the guest has "
-			"%zu given cell%s, numbered from 0", request->name, i + 1, w->cell,
+		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is for cell %d, but the guest has %zu "
+			"cell%s, numbered from 0", request->name, i + 1, w->cell,
 			request->cell_count, S(request->cell_count));
 	return 0;
 }
@@ -34,25 +34,25 @@ static uint64_t vfs_of(const struct vfctl_request *request, const struct vfctl_v
 		(want->cell == VFCTL_CELL_EACH ? request->cell_count : 1);
 }
 
-/* VFs of one set are on different PFs; of one that is named there can be but one. */
-static int check_apart(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+/* VFs of one set are on different PFs, so a set may name a PF only once. */
+static int check_anti_affinity(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *request, size_t at)
 {
 	const struct vfctl_vf_want *w = &request->wants[at];
 	uint64_t sum = 0;
 	char pf[64];
 
-	if (!w->apart || w->any_pf)
+	if (!w->anti_affinity || w->any_pf)
 		return 0;
 	for (size_t i = 0; i <= at; i++)
-		if (request->wants[i].apart == w->apart && !request->wants[i].any_pf &&
+		if (request->wants[i].anti_affinity == w->anti_affinity && !request->wants[i].any_pf &&
 			vfctl_bdf_compare(&request->wants[i].pf, &w->pf) == 0)
 			sum += vfs_of(request, &request->wants[i]);
 	if (sum < 2)
 		return 0;
-	return ctx_fail(ctx, -EINVAL, "%s: %" PRIu64 " VFs of %s are asked apart, each on a PF of "
-		"its own; ask for one of it, or leave out apart", request->name, sum,
-		pf_words(model, &w->pf, pf));
+	return ctx_fail(ctx, -EINVAL, "%s: %" PRIu64 " VFs of %s cannot be on different PFs (apart); "
+		"request one, or remove apart", request->name, sum,
+		pf_text(model, &w->pf, pf));
 }
 
 static int check_wants(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
@@ -64,14 +64,14 @@ static int check_wants(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	for (size_t i = 0; i < request->want_count; i++) {
 		r = check_want(ctx, request, i);
 		if (r == 0)
-			r = check_apart(ctx, model, request, i);
+			r = check_anti_affinity(ctx, model, request, i);
 		if (r < 0)
 			return r;
 		total += vfs_of(request, &request->wants[i]);
 	}
 	if (total > VFCTL_GUEST_VFS_MAX)
 		return ctx_fail(ctx, -EINVAL,
-			"%s: %" PRIu64 " VFs are asked; a guest has at most %d", request->name,
+			"%s: %" PRIu64 " VFs are requested; a guest has at most %d", request->name,
 			total, VFCTL_GUEST_VFS_MAX);
 	return 0;
 }
@@ -83,7 +83,7 @@ static int check_cell(struct vfctl_ctx *ctx, const struct vfctl_host_model *mode
 	uint64_t page = request->page_bytes;
 
 	if (!c->vcpus || !c->memory_bytes)
-		return ctx_fail(ctx, -EINVAL, "%s: cell %zu has %s; a cell needs some of both",
+		return ctx_fail(ctx, -EINVAL, "%s: cell %zu has %s; a cell needs both vCPUs and memory",
 			request->name, i, c->vcpus ? "no memory" : "no vCPUs");
 	if (page != VFCTL_PAGES_AUTO && page != VFCTL_PAGES_BASE && c->memory_bytes % page)
 		return ctx_fail(ctx, -EINVAL, "%s: the memory of cell %zu, %" PRIu64 " bytes, is "
@@ -92,16 +92,16 @@ static int check_cell(struct vfctl_ctx *ctx, const struct vfctl_host_model *mode
 	if (c->node == VFCTL_NODE_NONE)
 		return 0;
 	if (!vfctl_topology_node(model->topology, c->node))
-		return ctx_fail(ctx, -EINVAL, "%s: cell %zu is asked on node %d, which this host "
-			"does not have; see vfctl topology", request->name, i, c->node);
+		return ctx_fail(ctx, -EINVAL, "%s: cell %zu needs node %d, which this host does not "
+			"have; see vfctl topology", request->name, i, c->node);
 	if (request->node != VFCTL_NODE_NONE && request->node != c->node)
-		return ctx_fail(ctx, -EINVAL, "%s: cell %zu is asked on node %d, but all of the "
-			"guest on node %d; keep one of the two", request->name, i, c->node,
+		return ctx_fail(ctx, -EINVAL, "%s: cell %zu needs node %d, but the guest needs node %d; "
+			"keep one of the two", request->name, i, c->node,
 			request->node);
 	for (size_t k = 0; k < i; k++)
 		if (request->cells[k].node == c->node)
-			return ctx_fail(ctx, -EINVAL, "%s: cells %zu and %zu are both asked on "
-				"node %d; each cell has a node of its own: make them one cell",
+			return ctx_fail(ctx, -EINVAL, "%s: cells %zu and %zu both need node %d, but "
+				"each cell needs its own node; make them one cell",
 				request->name, k, i, c->node);
 	return 0;
 }
@@ -147,7 +147,7 @@ static bool fills_cores(const struct vfctl_request *request, uint32_t threads)
 	return true;
 }
 
-/* No placement can show siblings to a guest whose vCPUs fill no core of this host. */
+/* If the vCPUs fill no core of this host, no placement can show siblings to the guest. */
 static int check_siblings(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *request)
 {
@@ -157,8 +157,8 @@ static int check_siblings(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 	if (request->threads != VFCTL_THREADS_REQUIRE)
 		return 0;
 	if (request->shared_vcpus)
-		return ctx_fail(ctx, -EINVAL, "%s: threads: require, but shared vCPUs have no "
-			"siblings; take threads: prefer", request->name);
+		return ctx_fail(ctx, -EINVAL, "%s: threads: require, but shared vCPUs have no siblings; "
+			"use threads: prefer", request->name);
 	for (size_t i = 0; i < t->core_count; i++) {
 		uint32_t threads = vfctl_cpuset_count(&t->cores[i].cpus);
 
@@ -167,10 +167,10 @@ static int check_siblings(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 		most = threads > most ? threads : most;
 	}
 	if (most == 1)
-		return ctx_fail(ctx, -EINVAL, "%s: threads: require, but the cores of this host "
-			"have one thread each; take threads: prefer", request->name);
-	return ctx_fail(ctx, -EINVAL, "%s: threads: require, but %" PRIu32 " vCPU%s%s %s not fill "
-		"cores of %" PRIu32 " threads; ask for a multiple of %" PRIu32 ", or take threads: "
+		return ctx_fail(ctx, -EINVAL, "%s: threads: require, but the cores of this host have "
+			"one thread each; use threads: prefer", request->name);
+	return ctx_fail(ctx, -EINVAL, "%s: threads: require, but %" PRIu32 " vCPU%s%s %s not fill cores "
+		"of %" PRIu32 " threads; request a multiple of %" PRIu32 ", or use threads: "
 		"prefer", request->name, request->vcpus, S(request->vcpus),
 		request->cell_count > 1 ? " in these cells" : "",
 		request->vcpus == 1 ? "does" : "do", most, most);
@@ -182,7 +182,7 @@ static int check_memory(struct vfctl_ctx *ctx, const struct vfctl_request *reque
 
 	if (!request->memory_bytes)
 		return ctx_fail(ctx, -EINVAL,
-			"%s: 0 bytes of memory are asked; give some", request->name);
+			"%s: the guest has no memory; state its size", request->name);
 	if (page == VFCTL_PAGES_BASE || page == VFCTL_PAGES_AUTO)
 		return 0;
 	if (page & (page - 1))
@@ -191,9 +191,8 @@ static int check_memory(struct vfctl_ctx *ctx, const struct vfctl_request *reque
 			request->name, page);
 	if (request->memory_bytes % page)
 		return ctx_fail(ctx, -EINVAL,
-			"%s: %" PRIu64
-			" bytes of memory are not a whole number of pages of %" PRIu64
-			" bytes; round the memory up or take smaller pages",
+			"%s: %" PRIu64 " bytes of memory are not a whole number of pages of %" PRIu64 " "
+			"bytes; round the memory up, or use smaller pages",
 			request->name, request->memory_bytes, page);
 	return 0;
 }
@@ -215,20 +214,19 @@ static int check_counts(struct vfctl_ctx *ctx, const struct vfctl_request *reque
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		if (counts[i].value < counts[i].min || counts[i].value > counts[i].max)
 			return ctx_fail(ctx, -EINVAL,
-				"%s: %" PRIu32 " %s are asked; it must be %" PRIu32
-				" to %" PRIu32,
+				"%s: %" PRIu32 " %s are requested; it must be %" PRIu32 " to %" PRIu32,
 				request->name, counts[i].value, counts[i].what,
 				counts[i].min, counts[i].max);
 	if (request->threads > VFCTL_THREADS_NONE)
-		return ctx_fail(ctx, -EINVAL, "%s: thread policy %d is none",
+		return ctx_fail(ctx, -EINVAL, "%s: thread policy %d is not valid",
 			request->name, (int)request->threads);
 	if (request->memory_affinity > VFCTL_AFFINITY_PREFERRED)
 		return ctx_fail(ctx, -EINVAL, "%s: memory is required or preferred on its cell's "
 			"node, not %s", request->name,
 			vfctl_affinity_name(request->memory_affinity));
 	if (request->iothread_cores && !request->iothreads)
-		return ctx_fail(ctx, -EINVAL, "%s: cores for I/O threads, but no I/O threads; ask "
-			"for some or leave the cores out", request->name);
+		return ctx_fail(ctx, -EINVAL, "%s: cores for I/O threads, but no I/O threads; request "
+			"I/O threads, or omit the cores", request->name);
 	return 0;
 }
 
@@ -238,7 +236,7 @@ int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	int r;
 
 	if (!request->name)
-		return ctx_fail(ctx, -EINVAL, "request: it has no name; name the guest");
+		return ctx_fail(ctx, -EINVAL, "request: the guest has no name");
 	r = check_counts(ctx, request);
 	if (r == 0)
 		r = check_memory(ctx, request);
@@ -253,12 +251,11 @@ int check_request(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	if (request->node != VFCTL_NODE_NONE &&
 		!vfctl_topology_node(model->topology, request->node))
 		return ctx_fail(ctx, -EINVAL,
-			"%s: node %d is asked, which this host does not have; see vfctl "
-			"topology",
+			"%s: the guest needs node %d, which this host does not have; see vfctl topology",
 			request->name, request->node);
 	if (request->node != VFCTL_NODE_NONE && request->cell_count > 1)
-		return ctx_fail(ctx, -EINVAL, "%s: %zu cells, and all of it on node %d; each cell "
-			"has a node of its own", request->name, request->cell_count,
+		return ctx_fail(ctx, -EINVAL, "%s: %zu cells cannot all be on node %d; each cell needs "
+			"its own node", request->name, request->cell_count,
 			request->node);
 	return 0;
 }

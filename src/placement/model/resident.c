@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest that has its place, as a request for the same again: for moves. */
+/* Convert a placed guest to a request for the same resources, for moves. */
 
 #include "placement/model/request.h"
 
 /*
- * Ours, with whole cores of its own and nothing that a request cannot say again: shared vCPUs
- * are bound to where the shared CPUs are, pages are of one size, and more VFs than a guest may have
- * nobody asks for.
+ * A guest of vfctl with whole cores of its own that a request can fully describe: shared vCPUs are
+ * bound to the shared CPUs, all pages have one size, and there are no more VFs than a guest may
+ * have.
  */
 bool resident_may_move(const struct vfctl_host_model *model, const struct vfctl_occupant *o)
 {
@@ -21,7 +21,7 @@ bool resident_may_move(const struct vfctl_host_model *model, const struct vfctl_
 			vfctl_cpuset_or(&others, &model->occupants[i].cpus);
 	if (o->foreign || o->changing || vfctl_cpuset_empty(&o->cpus) || o->vf_count > VFCTL_GUEST_VFS_MAX)
 		return false;
-	/* Of a core that somebody else has a part of, no half can be asked for. */
+	/* If another guest holds a part of a core, the other half cannot be requested. */
 	for (size_t i = 0; i < t->core_count; i++)
 		if (vfctl_cpuset_intersects(&t->cores[i].cpus, &o->cpus) &&
 			(vfctl_cpuset_intersects(&t->cores[i].cpus, &others) ||
@@ -43,7 +43,7 @@ void resident_clear(struct resident *resident)
 	*resident = (struct resident){0};
 }
 
-/* Nodes that it holds CPUs on, and how many. */
+/* Number of nodes on which it holds CPUs, and these nodes. */
 static size_t cells_of(const struct vfctl_host_model *model, const struct vfctl_occupant *o,
 	struct vfctl_cell_want *ret, int *ret_nodes)
 {
@@ -63,7 +63,7 @@ static size_t cells_of(const struct vfctl_host_model *model, const struct vfctl_
 	return count;
 }
 
-/* The entry of each cell: that of its own node, else one that is nobody's. */
+/* The entry of each cell: that of its own node, else one that no other cell has. */
 static void find_entries(const struct vfctl_occupant *o, struct resident *t, const int *nodes,
 	size_t cells)
 {
@@ -85,7 +85,10 @@ static void find_entries(const struct vfctl_occupant *o, struct resident *t, con
 			}
 }
 
-/* Memory of its entries, a cell each; what does not fit that goes evenly over the cells. */
+/*
+ * One entry of memory for each cell; memory that does not fit this is divided evenly among the
+ * cells.
+ */
 static void share_memory(const struct vfctl_occupant *o, struct resident *t, size_t cells)
 {
 	uint64_t page, left;

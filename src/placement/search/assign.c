@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From numbers to names: which cores of a node, which VFs of a PF. */
+/* Choose the actual cores of a node and the actual VFs of a PF. */
 #include <errno.h>
 
 #include "placement/search/assign.h"
@@ -12,14 +12,14 @@ int assign_begin(struct vfctl_ctx *ctx, const struct capacity *capacity, struct 
 	z.core_taken = calloc(t->core_count + 1, sizeof(*z.core_taken));
 	z.group_next = calloc(capacity->group_count + 1, sizeof(*z.group_next));
 	z.have = calloc(capacity->l3_count + 1, sizeof(*z.have));
-	z.core_seats = calloc(t->core_count + 1, sizeof(*z.core_seats));
-	if (!z.core_taken || !z.group_next || !z.have || !z.core_seats) {
+	z.core_slots = calloc(t->core_count + 1, sizeof(*z.core_slots));
+	if (!z.core_taken || !z.group_next || !z.have || !z.core_slots) {
 		assign_clear(&z);
 		return ctx_oom(ctx);
 	}
 	for (size_t i = 0; i < t->core_count; i++) {
 		z.core_taken[i] = capacity->cores[i].taken;
-		z.core_seats[i] = capacity->cores[i].seats;
+		z.core_slots[i] = capacity->cores[i].qemu_slots;
 	}
 	*ret = z;
 	return 0;
@@ -31,22 +31,22 @@ void assign_clear(struct assigning *z)
 	free(z->group_next);
 	free(z->vf_kept);
 	free(z->have);
-	free(z->core_seats);
+	free(z->core_slots);
 	*z = (struct assigning){0};
 }
 
 /* ---- cores ---- */
 
-/* What is being chosen for one cell. */
+/* The choice for one cell. */
 struct pick {
 	struct assigning *z;
 	int node; /* id */
 	uint32_t need[CAPACITY_CLASSES_MAX];
-	size_t *cores; /* of the topology, in the order of vCPUs */
+	size_t *cores; /* indexes in the topology, in the order of vCPUs */
 	size_t count;
 };
 
-/* Free cores of every L3 group (0: of those without) on the node, by their class. */
+/* Free cores of every L3 group on the node (0: those without a group), by class. */
 static void count_free_cores(struct pick *p)
 {
 	const struct capacity *capacity = p->z->capacity;
@@ -58,7 +58,7 @@ static void count_free_cores(struct pick *p)
 			p->z->have[capacity->core_l3[i]][capacity->cores[i].class]++;
 }
 
-/* Needed cores that the group has, and what is free of it in all. */
+/* Number of needed cores in the group, and of all its free cores. */
 static void look_at_l3(const struct pick *p, uint32_t l3, uint32_t *ret_useful,
 	uint32_t *ret_free)
 {
@@ -71,7 +71,9 @@ static void look_at_l3(const struct pick *p, uint32_t l3, uint32_t *ret_useful,
 	}
 }
 
-/* The group that holds all with least left over, else the one that holds most. */
+/*
+ * The group that has all needed cores with the smallest remainder, else the one with most of them.
+ */
 static bool best_l3(struct pick *p, uint32_t *ret)
 {
 	const struct vfctl_topology *t = p->z->capacity->model->topology;
@@ -114,7 +116,7 @@ static void take_from_l3(struct pick *p, uint32_t l3)
 	}
 }
 
-/* Whoever moves within a node keeps the cores that it has there. */
+/* A guest that moves within a node keeps its cores there. */
 static void take_own(struct pick *p)
 {
 	const struct vfctl_topology *t = p->z->capacity->model->topology;
@@ -173,7 +175,7 @@ static void pick_extra(struct pick *p, unsigned class)
 		p->cores[p->count++] = core;
 }
 
-/* Groups of which no core is taken: only their cores are let through for the cell. */
+/* Groups with no core taken: permit only their cores for this cell. */
 static void fence_l3(struct assigning *z, const struct opt_cell *cell, bool *ret_hidden)
 {
 	const struct vfctl_topology *t = z->capacity->model->topology;
@@ -203,7 +205,7 @@ static void fence_l3(struct assigning *z, const struct opt_cell *cell, bool *ret
 		z->core_taken[i] |= ret_hidden[i];
 }
 
-/* The rest of the cell's groups is held; what was hidden is free again. */
+/* The remaining cores of the cell's groups are held; hidden cores are free again. */
 static void unfence_l3(struct assigning *z, const struct opt_cell *cell, const bool *hidden,
 	struct vfctl_cpuset *held)
 {
@@ -231,7 +233,7 @@ static void hold_rest(struct assigning *z, int node, struct vfctl_cpuset *held)
 		}
 }
 
-/* Cores in each L3 group, when they are the same in all of them; the number of groups. */
+/* Cores per L3 group if all groups have the same number; and the number of groups. */
 static uint32_t count_l3(const struct pick *p)
 {
 	const struct vfctl_topology *t = p->z->capacity->model->topology;
@@ -350,7 +352,7 @@ const struct vfctl_free_vf *capacity_vf(const struct capacity *capacity, size_t 
 	return NULL;
 }
 
-/* The next VF of the group that nobody keeps. */
+/* The next VF of the group that no guest keeps. */
 static size_t next_vf(struct assigning *z, unsigned group)
 {
 	const struct vf_group *g = &z->capacity->groups[group];
@@ -433,7 +435,7 @@ static int give_vfs(struct vfctl_ctx *ctx, struct assigning *z, const struct cho
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole assignment ---- */
 
 int assign_guest(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_request *request,
 	const struct chosen *chosen, struct vfctl_assignment *a)
@@ -450,7 +452,7 @@ int assign_guest(struct vfctl_ctx *ctx, struct assigning *z, const struct vfctl_
 	a->cell_count = cells;
 	for (size_t k = 0; k < cells && r == 0; k++)
 		r = give_cell(ctx, z, request, chosen, k, a);
-	/* A plan that cannot be pinned is none, whatever the search thought. */
+	/* A plan whose CPUs cannot be assigned is rejected, even if the search accepted it. */
 	if (r == 0 && a->vcpu_count != request->vcpus)
 		r = ctx_fail(ctx, -EIO, "%s: %zu of %u vCPUs got CPUs: the planner contradicts "
 			"itself; please report it with vfctl topology --json", request->name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where QEMU's own threads run: on the host's CPUs, on a core that guests share, on others. */
+/* Assign CPUs to QEMU's own threads: the host's CPUs, a core that guests share, or others. */
 #include "placement/search/assign.h"
 
 /* ---- cores that guests share ---- */
@@ -16,24 +16,24 @@ void assign_open_qemu(struct assigning *z, const struct chosen *chosen)
 			continue;
 		core = assign_extra_core(z, z->capacity->nodes[cell->node].id, cell->qemu_class);
 		if (core < t->core_count)
-			z->core_seats[core] = (uint16_t)(z->capacity->cores[core].threads *
+			z->core_slots[core] = (uint16_t)(z->capacity->cores[core].threads *
 				VFCTL_QEMU_GUESTS_PER_CPU);
 	}
 }
 
-/* The fullest core that has a seat: so that the other ones become free first. */
-static void take_seat(struct assigning *z, int node, struct vfctl_assignment *a)
+/* Use the fullest core with a seat, so that other cores become free first. */
+static void take_slot(struct assigning *z, int node, struct vfctl_assignment *a)
 {
 	const struct vfctl_topology *t = z->capacity->model->topology;
 	size_t best = t->core_count;
 
 	for (size_t i = 0; i < t->core_count; i++)
-		if (t->cores[i].node == node && z->core_seats[i] &&
-			(best == t->core_count || z->core_seats[i] < z->core_seats[best]))
+		if (t->cores[i].node == node && z->core_slots[i] &&
+			(best == t->core_count || z->core_slots[i] < z->core_slots[best]))
 			best = i;
 	if (best == t->core_count)
 		return;
-	z->core_seats[best]--;
+	z->core_slots[best]--;
 	a->emulator_cpus = t->cores[best].cpus;
 	vfctl_cpuset_and(&a->emulator_cpus, &t->online);
 	a->emulator_shared = true;
@@ -41,7 +41,7 @@ static void take_seat(struct assigning *z, int node, struct vfctl_assignment *a)
 
 /* ---- the host's CPUs ---- */
 
-/* Those of the node, else all. */
+/* The reserved CPUs of the node, else all. */
 static struct vfctl_cpuset host_cpus_near(const struct vfctl_host_model *model, int node)
 {
 	const struct vfctl_node *own = vfctl_topology_node(model->topology, node);
@@ -56,7 +56,7 @@ static struct vfctl_cpuset host_cpus_near(const struct vfctl_host_model *model, 
 	return vfctl_cpuset_empty(&near) ? all : near;
 }
 
-/* ---- where nothing is set aside for them ---- */
+/* ---- hosts without reserved CPUs for QEMU's threads ---- */
 
 static struct vfctl_cpuset vcpu_cpus(const struct vfctl_assignment *a)
 {
@@ -68,7 +68,7 @@ static struct vfctl_cpuset vcpu_cpus(const struct vfctl_assignment *a)
 	return cpus;
 }
 
-/* CPUs of held cores that no vCPU has a thread of. */
+/* CPUs of held cores on which no vCPU has a thread. */
 static struct vfctl_cpuset cores_without_vcpus(const struct vfctl_topology *t,
 	const struct vfctl_assignment *a, const struct vfctl_cpuset *vcpus)
 {
@@ -84,13 +84,16 @@ static struct vfctl_cpuset cores_without_vcpus(const struct vfctl_topology *t,
 static bool warn_of_jitter(struct vfctl_assignment *a, const struct vfctl_request *request,
 	const char *where)
 {
-	return reason_add(a, VFCTL_REASON_WARNING, "QEMU's threads run on %s, since %s and the "
-		"host has no reserved CPUs: expect jitter on these vCPUs while QEMU works", where,
+	return reason_add(a, VFCTL_REASON_WARNING, "QEMU's threads run on %s, because %s and the host "
+		"has no reserved CPUs: expect jitter on these vCPUs while QEMU works", where,
 		request_has_auto(request) ? "the guest takes all cores of this host" :
 		"emulator_cores is 0");
 }
 
-/* Neither cores of their own nor CPUs of the host: what costs the vCPUs least. */
+/*
+ * There are neither dedicated cores nor CPUs of the host: use the CPUs that disturb the vCPUs
+ * least.
+ */
 static bool share_held_cpus(const struct vfctl_topology *t,
 	const struct vfctl_request *request, struct vfctl_assignment *a)
 {
@@ -105,19 +108,19 @@ static bool share_held_cpus(const struct vfctl_topology *t,
 		"idle siblings of the guest's vCPUs");
 }
 
-/* ---- all of it ---- */
+/* ---- the whole assignment ---- */
 
-/* Beside the cell that the search chose: on the host's CPUs there, or on a shared core. */
+/* At the cell that the search chose: on the host's CPUs there, or on a shared core. */
 static void give_auto(struct assigning *z, const struct chosen *chosen, struct vfctl_assignment *a)
 {
 	for (size_t k = 0; k < chosen->option.cell_count; k++) {
 		const struct opt_cell *cell = &chosen->cells[k];
 		int node = z->capacity->nodes[cell->node].id;
 
-		if (cell->qemu == QEMU_SEAT && z->capacity->start[cell->node].seats == SEATS_HOST)
+		if (cell->qemu == QEMU_SEAT && z->capacity->start[cell->node].qemu_slots == SEATS_HOST)
 			a->emulator_cpus = host_cpus_near(z->capacity->model, node);
 		else if (cell->qemu == QEMU_SEAT || cell->qemu == QEMU_NEW)
-			take_seat(z, node, a);
+			take_slot(z, node, a);
 		else if (cell->qemu == QEMU_KEPT && z->own_qemu) {
 			a->emulator_cpus = *z->own_qemu;
 			a->emulator_shared = true;

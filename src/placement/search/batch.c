@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* All that is searched for one or several guests: split or not, together or one by one. */
+/* The searches for one or several guests: split or not, together or one by one. */
 #include "placement/search/batch.h"
 
-/* To find which guests fit nowhere, all together. */
+/* Step limit for finding guests that fit nowhere, for all of them together. */
 #define NOWHERE_STEPS 50000
 
 static int make_demands(struct vfctl_ctx *ctx, const struct capacity *capacity,
@@ -18,7 +18,7 @@ static int make_demands(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	return 0;
 }
 
-/* Which guests may be split though a node has room for them: false when there is none more. */
+/* Choose further guests that may be split although they fit on a node: false if there are none. */
 static bool may_split_more(const struct capacity *capacity, const struct vfctl_request *requests,
 	size_t count, const struct search_result *found, bool placed_too, struct demand *demands)
 {
@@ -35,7 +35,7 @@ static bool may_split_more(const struct capacity *capacity, const struct vfctl_r
 	return more;
 }
 
-/* The first level at which something better is not ruled out. */
+/* The first level in which a better plan is still possible. */
 static void find_gap(struct search_result *result)
 {
 	result->gap_level = 0;
@@ -45,7 +45,7 @@ static void find_gap(struct search_result *result)
 	result->partial &= result->gap_level == VFCTL_LEVEL_PLACED;
 }
 
-/* Keep the better of both; what the last search left open is open. */
+/* Keep the better result; what the last search did not decide stays undecided. */
 static void take_better(struct search_result *best, struct search_result *next, size_t count)
 {
 	bool clock = best->clock | next->clock;
@@ -66,8 +66,8 @@ static void take_better(struct search_result *best, struct search_result *next, 
 }
 
 /*
- * A guest that a node holds by itself is split only where others leave it no room; then,
- * where that is not enough, so that others have room.
+ * A guest that fits on one node is split only if other guests leave it no space; if that is not
+ * enough, also to make space for others.
  */
 static int run_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, const struct chosen *known,
@@ -79,7 +79,7 @@ static int run_plan(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	struct search_result next;
 	int r = make_demands(ctx, capacity, requests, count, &demands);
 
-	if (count > 1) /* three searches at most */
+	if (count > 1) /* at most three searches */
 		limits.max_steps = (limits.max_steps + 1) / 2;
 	if (r == 0)
 		r = search_run(ctx, capacity, demands, count, &start, &limits, ret);
@@ -104,7 +104,10 @@ static size_t count_placed(const struct search_result *result, size_t count)
 	return placed;
 }
 
-/* A batch that may not have all it could is given no less than its guests one by one. */
+/*
+ * If the search of a batch was incomplete, its result must not be worse than placing its guests one
+ * by one.
+ */
 static int run_batch(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, const struct search_limits *all,
 	struct search_result *ret)
@@ -138,7 +141,7 @@ int plan_search(struct vfctl_ctx *ctx, const struct capacity *capacity,
 			 : run_plan(ctx, capacity, requests, count, NULL, limits, ret);
 }
 
-/* One before it that asks the same fits nowhere either, or somewhere too. */
+/* An earlier guest with the same request, which has the same result. */
 static size_t first_same(const struct vfctl_request *requests, size_t index,
 	const struct search_result *result)
 {
@@ -148,7 +151,7 @@ static size_t first_same(const struct vfctl_request *requests, size_t index,
 	return index;
 }
 
-/* A guest that fits nowhere is no reason to say that more could be placed. */
+/* Guests that fit nowhere reduce the bound on the number of guests that can be placed. */
 int plan_tighten_bound(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, uint64_t deadline_ms,
 	struct search_result *result)
@@ -180,7 +183,7 @@ int plan_tighten_bound(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	return r;
 }
 
-/* ---- what if ---- */
+/* ---- attempts ---- */
 
 int plan_try(struct vfctl_ctx *ctx, const struct capacity *capacity,
 	const struct vfctl_request *requests, size_t count, size_t about,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What no plan below a branch can be better than, level by level. */
+/* Bounds: no plan below a branch can be better, level by level. */
 #include "placement/search/branch.h"
 
 /*
- * Most of the demands from @depth on that could still be placed, each resource by itself:
- * the smallest first until it is used up; and of guests for one node, of which a node
- * holds no more than go into it.
+ * Upper limit of the demands from @depth on that could still be placed. Each resource is taken
+ * alone: the smallest demands first until it is used up; for guests on one node, no more per node
+ * than fit into it.
  */
 static size_t fit_by(const struct search *s, size_t depth, uint64_t total,
 	uint64_t (*need)(const struct demand *demand))
@@ -21,7 +21,7 @@ static size_t fit_by(const struct search *s, size_t depth, uint64_t total,
 		uint64_t x = need(&s->demands[depth + i]);
 		size_t at = i;
 
-		/* Jobs come in falling order mostly: put it in front by insertion. */
+		/* The values usually come in descending order: insert at the front. */
 		for (; at > 0 && v[at - 1] > x; at--)
 			v[at] = v[at - 1];
 		v[at] = x;
@@ -45,7 +45,7 @@ uint64_t search_memory(const struct search *s, const struct node_free *room)
 	return sum;
 }
 
-/* Guests of one node each that need at least as much as the @of one: so many go in. */
+/* Number of guests of one node each that need at least as much as guest @of. */
 static size_t fit_by_node(const struct search *s, size_t depth, const struct node_free *rooms,
 	size_t of)
 {
@@ -87,7 +87,7 @@ static uint64_t asked_of(const struct demand *demand, const struct vfctl_vf_want
 	return sum;
 }
 
-/* The same of the VFs of one kind: a fabric, or a PF. */
+/* The same for the VFs of one kind: a fabric, or a PF. */
 static size_t fit_by_vfs(const struct search *s, size_t depth, const struct vfctl_vf_want *like)
 {
 	struct vfctl_vf_want any_port = *like;
@@ -98,7 +98,7 @@ static size_t fit_by_vfs(const struct search *s, size_t depth, const struct vfct
 	for (size_t g = 0; g < s->capacity->group_count; g++)
 		if (capacity_group_answers(&s->capacity->groups[g], &any_port))
 			left += s->capacity->groups[g].free;
-	/* What is used of the kind already: others may have had it from elsewhere. */
+	/* VFs of this kind that are already used; their guests might have used others. */
 	for (size_t i = 0; i < depth; i++) {
 		uint64_t asked = s->now[i].placed ? asked_of(&s->demands[i], like) : 0;
 
@@ -119,7 +119,7 @@ uint64_t search_vfs_left(const struct search *s)
 {
 	uint64_t vfs = 0;
 
-	/* match_begin() made the edges to the sink first, in the groups' order. */
+	/* match_begin() created the edges to the sink first, in the order of the groups. */
 	for (size_t g = 0; g < s->capacity->group_count; g++)
 		vfs += s->flow.left[2 * g];
 	return vfs;
@@ -130,7 +130,7 @@ static size_t most_placed(const struct search *s, size_t depth, const struct nod
 	uint64_t slack = 0, memory = 0, vfs = 0, shared = 0;
 	size_t most = s->count - depth, n, looked = 0;
 
-	if (s->count && s->demands[0].current) /* all of them can stay */
+	if (s->count && s->demands[0].current) /* all guests can stay */
 		return most;
 	for (size_t i = depth; i < s->count; i++)
 		slack += s->demands[i].slack;
@@ -158,7 +158,7 @@ static size_t most_placed(const struct search *s, size_t depth, const struct nod
 	return most;
 }
 
-/* Least unevenness when @taken VFs are gone, were they all free to come from any PF. */
+/* The smallest unevenness after @taken VFs are removed, if each could come from any PF. */
 static int64_t least_unevenness(const struct search *s, uint64_t taken)
 {
 	uint64_t all = 0, sum = 0, level;
@@ -168,7 +168,7 @@ static int64_t least_unevenness(const struct search *s, uint64_t taken)
 		all += s->capacity->groups[g].free;
 	if (taken >= all)
 		return 0;
-	/* All PFs down to the same level, those below it as they are. */
+	/* Lower all PFs to the same level; those below it are not changed. */
 	for (level = 0;; level++) {
 		uint64_t below = 0;
 
@@ -186,7 +186,7 @@ static int64_t least_unevenness(const struct search *s, uint64_t taken)
 
 		left -= n;
 		sum += n * n;
-		if (g + 1 == groups) /* what is over: one more each */
+		if (g + 1 == groups) /* the remainder: one more each */
 			sum += left * (2 * level + 1);
 	}
 	return (int64_t)sum;
@@ -217,33 +217,33 @@ void search_bound(const struct search *s, size_t depth, const struct node_free *
 		most_vfs += s->now[i].placed ? s->demands[i].vfs : 0;
 	}
 	ret[VFCTL_LEVEL_ROOM] = s->levels > VFCTL_LEVEL_ROOM ?
-		-(int64_t)outlook_most(s->capacity, rooms, need, slack, vfs) : INT64_MIN;
+		-(int64_t)future_capacity_most(s->capacity, rooms, need, slack, vfs) : INT64_MIN;
 	ret[VFCTL_LEVEL_BALANCE] = s->levels > VFCTL_LEVEL_BALANCE ?
 		least_unevenness(s, most_vfs) : 0;
 }
 
-/* More than this is not left, wherever the VFs come from: each is the cheapest there is. */
+/* An upper limit of what is left, wherever the VFs come from: each is the cheapest. */
 static uint64_t most_left(const struct search *s, const struct node_free *rooms, uint64_t taken)
 {
 	const struct capacity *capacity = s->capacity;
 	uint64_t sum = 0, cheapest = UINT64_MAX;
-	struct outlook_vfs vfs[CAPACITY_NODES_MAX + 1];
+	struct future_capacity_vfs vfs[CAPACITY_NODES_MAX + 1];
 	uint32_t usable[CAPACITY_NODES_MAX];
 
-	outlook_usable(capacity, rooms, usable);
-	outlook_vfs_at_start(capacity, vfs);
+	future_capacity_usable(capacity, rooms, usable);
+	future_capacity_vfs_at_start(capacity, vfs);
 	for (unsigned n = 0; n < capacity->node_count; n++) {
-		sum += outlook_node(capacity, usable[n], &vfs[n]);
-		for (size_t f = 0; f < capacity->outlook.fabric_count; f++) {
-			uint64_t worth = vfs[n].of[f] ? outlook_vf_worth(capacity, usable[n], f,
+		sum += future_capacity_node(capacity, usable[n], &vfs[n]);
+		for (size_t f = 0; f < capacity->future_capacity.fabric_count; f++) {
+			uint64_t worth = vfs[n].of[f] ? future_capacity_vf_worth(capacity, usable[n], f,
 				vfs[n].of[f]) : UINT64_MAX;
 
 			cheapest = worth < cheapest ? worth : cheapest;
 		}
 	}
-	for (size_t f = 0; f < capacity->outlook.fabric_count; f++)
+	for (size_t f = 0; f < capacity->future_capacity.fabric_count; f++)
 		cheapest = vfs[capacity->node_count].of[f] ? 0 : cheapest;
-	sum += outlook_pairs(capacity, usable);
+	sum += future_capacity_pairs(capacity, usable);
 	return taken ? sum - taken * cheapest : sum;
 }
 

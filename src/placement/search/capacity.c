@@ -26,10 +26,10 @@ void capacity_free(struct capacity *capacity)
 
 /* ---- cores ---- */
 
-/* @words: of the CPUs that are online. */
-static void measure_core(const struct vfctl_cpuset *cpus, size_t words, struct capacity_core *ret)
+/* @message: number of words with online CPUs. */
+static void measure_core(const struct vfctl_cpuset *cpus, size_t message, struct capacity_core *ret)
 {
-	size_t first = 0, end = words;
+	size_t first = 0, end = message;
 
 	while (first < end && !cpus->word[first])
 		first++;
@@ -76,19 +76,19 @@ static int add_class(struct vfctl_ctx *ctx, struct capacity *s, uint32_t threads
 	return 0;
 }
 
-/* What each core is: its threads, its class by them, and its node. */
+/* Find threads, class and node of each core. */
 static int measure_cores(struct vfctl_ctx *ctx, struct capacity *s)
 {
 	const struct vfctl_topology *t = s->model->topology;
-	size_t words = cpuset_words(&t->online);
+	size_t message = cpuset_text(&t->online);
 	int r = 0, node = -1;
 
 	s->cores = calloc(t->core_count + 1, sizeof(*s->cores));
 	if (!s->cores)
 		return ctx_oom(ctx);
 	for (size_t i = 0; i < t->core_count && r == 0; i++) {
-		measure_core(&t->cores[i].cpus, words, &s->cores[i]);
-		/* Cores of one node mostly stand together. */
+		measure_core(&t->cores[i].cpus, message, &s->cores[i]);
+		/* Cores of one node are usually adjacent. */
 		if (node < 0 || s->nodes[node].id != t->cores[i].node)
 			node = capacity_node_index(s, t->cores[i].node);
 		s->cores[i].node = (int8_t)node;
@@ -99,7 +99,7 @@ static int measure_cores(struct vfctl_ctx *ctx, struct capacity *s)
 	return r;
 }
 
-/* @kept: CPUs that are the host's own; they count as taken too. */
+/* @kept: CPUs reserved for the host; they count as taken too. */
 static void add_core(struct capacity *s, size_t number, const struct vfctl_cpuset *kept)
 {
 	struct capacity_core *core = &s->cores[number];
@@ -122,13 +122,13 @@ static void add_core(struct capacity *s, size_t number, const struct vfctl_cpuse
 }
 
 struct l3 {
-	int node; /* index; -1 no core seen; -2 in several nodes */
+	int node; /* index; -1: no core seen; -2: cores on several nodes */
 	uint16_t all, free;
 };
 
 /*
- * L3 groups of a node that are wholly free, of the largest size it has: groups cut short
- * by offline cores are no whole ones.
+ * Number of completely free L3 groups of a node, of the largest size: groups with offline cores are
+ * not complete.
  */
 static void count_whole(struct capacity *s, const struct l3 *table, size_t count)
 {
@@ -148,7 +148,7 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Whatever numbers the groups have, count them without holes. */
+/* Number the groups without gaps. */
 static int number_l3(struct vfctl_ctx *ctx, struct capacity *s)
 {
 	const struct vfctl_topology *t = s->model->topology;
@@ -206,7 +206,7 @@ static int find_l3(struct vfctl_ctx *ctx, struct capacity *s)
 		if (!table[i].all)
 			table[i].node = -1;
 	count_whole(s, table, count);
-	/* Where cores differ, groups of as many cores are not alike: none is offered. */
+	/* If cores differ, groups with equally many cores are not equivalent: none is offered. */
 	for (unsigned n = 0; n < s->node_count; n++) {
 		unsigned kinds = 0;
 
@@ -245,7 +245,7 @@ static void count_shared(struct capacity *s, const bool *leave_out)
 }
 
 /* A guest that is left out keeps its seat: it may stay, or come back. */
-static void count_core_seats(struct capacity *s, size_t number)
+static void count_core_slots(struct capacity *s, size_t number)
 {
 	const struct vfctl_host_model *m = s->model;
 	uint32_t carries = s->cores[number].threads * VFCTL_QEMU_GUESTS_PER_CPU, guests = 0;
@@ -255,11 +255,11 @@ static void count_core_seats(struct capacity *s, size_t number)
 		guests += core_meets(s, number, &m->occupants[o].qemu_cpus);
 	if (at < 0 || guests >= carries)
 		return;
-	s->cores[number].seats = (uint16_t)(carries - guests);
-	s->start[at].seats = (uint16_t)(s->start[at].seats + carries - guests);
+	s->cores[number].qemu_slots = (uint16_t)(carries - guests);
+	s->start[at].qemu_slots = (uint16_t)(s->start[at].qemu_slots + carries - guests);
 }
 
-static void count_seats(struct capacity *s)
+static void count_slots(struct capacity *s)
 {
 	const struct vfctl_host_model *m = s->model;
 	struct vfctl_cpuset shared = {0};
@@ -268,13 +268,13 @@ static void count_seats(struct capacity *s)
 		vfctl_cpuset_or(&shared, &m->occupants[o].qemu_cpus);
 	for (size_t i = 0; !vfctl_cpuset_empty(&shared) && i < m->topology->core_count; i++)
 		if (core_meets(s, i, &shared))
-			count_core_seats(s, i);
+			count_core_slots(s, i);
 	for (size_t i = 0; i < s->node_count; i++) {
 		struct vfctl_cpuset own = m->reserved_cpus;
 
 		vfctl_cpuset_and(&own, &m->topology->nodes[i].cpus);
 		if (!vfctl_cpuset_empty(&own))
-			s->start[i].seats = SEATS_HOST;
+			s->start[i].qemu_slots = SEATS_HOST;
 	}
 }
 
@@ -295,7 +295,7 @@ static void find_cores(struct capacity *s, const bool *leave_out)
 	for (size_t i = 0; i < m->topology->core_count; i++)
 		add_core(s, i, &kept);
 	count_shared(s, leave_out);
-	count_seats(s);
+	count_slots(s);
 }
 
 /* ---- memory ---- */
@@ -344,7 +344,7 @@ static int find_memory(struct vfctl_ctx *ctx, struct capacity *s, const bool *le
 
 /* ---- VFs ---- */
 
-/* Nodes with CPUs than which none is nearer to @node. */
+/* The nodes with CPUs that are nearest to @node. */
 static uint64_t nearest_to(const struct capacity *s, unsigned node)
 {
 	unsigned best = UINT32_MAX;
@@ -370,7 +370,7 @@ static void locate_group(const struct capacity *s, struct vf_group *g, int node)
 	for (unsigned i = 0; i < s->node_count; i++)
 		with_cpus |= (uint64_t)s->nodes[i].has_cpus << i;
 	g->node = capacity_node_index(s, node);
-	/* On a host of one node there is no question. */
+	/* On a host with one node there is no choice. */
 	if (!(with_cpus & (with_cpus - 1)))
 		g->local = with_cpus;
 	else if (g->node >= 0)
@@ -387,7 +387,7 @@ static struct sort_key key_of(const struct vfctl_free_vf *vf, size_t at)
 		(uint64_t)vf->index << 48 | model_bdf_key(&vf->bdf), at};
 }
 
-/* With their places among all VFs of the model. @ret_vfs: the VF at each of these. */
+/* Collect VFs with their indexes in the model. @ret_vfs: the VF at each index. */
 static size_t collect_vfs(const struct capacity *s, const bool *leave_out, struct sort_key *ret,
 	const struct vfctl_free_vf **ret_vfs)
 {
@@ -460,7 +460,7 @@ bool capacity_group_answers(const struct vf_group *group, const struct vfctl_vf_
 
 /* ---- nodes ---- */
 
-/* Nodes that share a package. A package without number is of one node alone. */
+/* Nodes that share a package. A package without a number belongs to a single node. */
 static void find_neighbours(struct capacity *s)
 {
 	const struct vfctl_topology *t = s->model->topology;
@@ -501,8 +501,10 @@ static bool same_vfs(const struct capacity *s, unsigned a, unsigned b)
 	return true;
 }
 
-/* Exchanging two nodes changes nothing: same room, same distances, no VFs on either. */
-static bool are_twins(const struct capacity *s, unsigned a, unsigned b)
+/*
+ * Whether exchanging two nodes changes nothing: same resources, same distances, no VFs on either.
+ */
+static bool are_equal(const struct capacity *s, unsigned a, unsigned b)
 {
 	uint64_t both = UINT64_C(1) << a | UINT64_C(1) << b;
 
@@ -525,19 +527,19 @@ static bool are_twins(const struct capacity *s, unsigned a, unsigned b)
 static void find_twins(struct capacity *s)
 {
 	for (unsigned n = 0; n < s->node_count; n++)
-		s->nodes[n].twins = 0;
+		s->nodes[n].equal_nodes = 0;
 	for (unsigned a = 0; a < s->node_count; a++)
 		for (unsigned b = a + 1; b < s->node_count; b++)
-			if (are_twins(s, a, b)) {
-				s->nodes[a].twins |= UINT64_C(1) << b;
-				s->nodes[b].twins |= UINT64_C(1) << a;
+			if (are_equal(s, a, b)) {
+				s->nodes[a].equal_nodes |= UINT64_C(1) << b;
+				s->nodes[b].equal_nodes |= UINT64_C(1) << a;
 			}
 }
 
 void capacity_judge(struct capacity *s)
 {
 	find_twins(s);
-	outlook_init(s);
+	future_capacity_init(s);
 }
 
 static void find_nodes(struct capacity *s)
@@ -584,4 +586,4 @@ int capacity_new(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	return 0;
 }
 
-/* ---- room for the next guests ---- */
+/* ---- capacity for the next guests ---- */

@@ -10,7 +10,7 @@ static uint32_t count_vfs(const struct vfctl_request *r)
 	return sum;
 }
 
-/* The least a guest takes of whole cores, in threads. */
+/* The smallest number of threads in whole cores that a guest takes. */
 static uint32_t least_threads(const struct capacity *capacity, const struct vfctl_request *r)
 {
 	uint32_t smallest = capacity->class_threads[0], vcpus = r->vcpus - r->shared_vcpus;
@@ -19,16 +19,16 @@ static uint32_t least_threads(const struct capacity *capacity, const struct vfct
 
 	if (r->threads == VFCTL_THREADS_ISOLATE)
 		return vcpus * smallest + extra;
-	/* On cores that are all alike the last one is taken whole. */
+	/* If all cores are equal, the last one is taken as a whole. */
 	if (smallest == largest)
 		vcpus = (vcpus + largest - 1) / largest * largest;
 	return vcpus + extra;
 }
 
 /*
- * A node whose last core is taken by vCPUs has none for the QEMU of a next guest, which is
- * then of no use: so much more is taken of it than seemed open. A guest of emulator_cores: auto
- * leaves that core, or makes it what it is, on one of its nodes.
+ * If vCPUs take the last core of a node, none is left for the QEMU of a next guest, and the node's
+ * other threads become useless: so the guest takes more than its open threads. A guest with
+ * emulator_cores: auto leaves that core, or creates such a core, on one of its nodes.
  */
 uint32_t demand_slack(const struct capacity *capacity, const struct demand *demand)
 {
@@ -72,7 +72,7 @@ static bool same_want(const struct vfctl_vf_want *a, const struct vfctl_vf_want 
 {
 	return a->any_pf == b->any_pf && vfctl_bdf_compare(&a->pf, &b->pf) == 0 &&
 		a->fabric == b->fabric && a->port == b->port && a->count == b->count &&
-		a->cell == b->cell && a->affinity == b->affinity && a->apart == b->apart;
+		a->cell == b->cell && a->affinity == b->affinity && a->anti_affinity == b->anti_affinity;
 }
 
 bool request_same(const struct vfctl_request *a, const struct vfctl_request *b)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The guests of a search: which ask the same, which is hard, what each needs alone. */
+/* The guests of a search: equal requests, their difficulty, and the needs of each alone. */
 #include "placement/search/branch.h"
 
-/* A work of an option is about as much as so many edges of a flow. */
+/* Evaluating an option is as much work as visiting this many edges of a flow. */
 #define EDGES_PER_WORK 64
-/* For the VFs of one guest's options, while it is looked at alone. */
+/* Limit for the VFs of one guest's options while it is judged alone. */
 #define VFS_WORK_MAX 100000
 
 int demands_by_index(const void *a, const void *b)
@@ -36,7 +36,7 @@ int demands_by_hardness(const void *a, const void *b)
 	return demands_by_index(a, b);
 }
 
-/* The share of the host it takes, in thousandths, of what it takes most of. */
+/* The largest share of a host's resource that it takes, in thousandths. */
 static void judge_hardness(const struct search *s, struct demand *demand)
 {
 	uint64_t threads = 1, memory = 1, vfs = 1, share;
@@ -71,7 +71,7 @@ void demands_find_types(struct search *s)
 	for (size_t i = 0; i < s->count; i++)
 		named |= names_a_node(s->demands[i].request);
 	for (size_t i = 0; i < s->count; i++)
-		s->demands[i].no_twins = named;
+		s->demands[i].none_equal = named;
 	for (size_t i = 0; i < s->count; i++) {
 		s->demands[i].type = i;
 		for (size_t k = 0; k < i && s->demands[i].type == i; k++)
@@ -97,7 +97,10 @@ void demands_find_reach(struct search *s, size_t type)
 		s->error = ctx_oom(s->ctx);
 }
 
-/* Are the VFs there, all wants at once? An option is only sure of each want by itself. */
+/*
+ * Whether the VFs for all wants are available together. An option ensures that only for each want
+ * alone.
+ */
 static bool has_vfs(struct search *s, const struct demand *demand, const struct option *o,
 	const struct opt_cell *cells)
 {
@@ -139,7 +142,7 @@ bool demand_has_option(struct search *s, const struct demand *demand, struct opt
 	return false;
 }
 
-/* What each guest needs at least, were it alone: for the bounds. */
+/* The minimum needs of each guest alone, for the bounds. */
 void demand_judge_alone(struct search *s, struct demand *demand, struct option_list *list)
 {
 	size_t cells = demand->request->cell_count ? demand->most_cells : 1;
@@ -157,12 +160,12 @@ void demand_judge_alone(struct search *s, struct demand *demand, struct option_l
 		demand->can_be_local |= list->v[i].local;
 		demand->least_distance = d < demand->least_distance ? d : demand->least_distance;
 	}
-	/* A guest that a node holds is not split, but for a batch that has no room for it. */
+	/* A guest that fits on a node is not split, except in a batch without space for it. */
 	if (demand->split && !demand->request->cell_count && !demand->must_split &&
 		demand_has_option(s, demand, list))
 		demand->most_cells = 1;
 	demand->split = demand->most_cells > 1;
-	/* Split, or with options that were not looked at, it may be otherwise. */
+	/* If it is split, or if options were not tried, this may not hold. */
 	if (!demand->request->cell_count && demand->most_cells > 1) {
 		demand->can_be_local = true;
 		demand->least_distance = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Plans that the search begins with: one that is known, and greedy ones. */
+/* The first plans of a search: a known one, and greedy ones. */
 #include "placement/search/branch.h"
 
 #define GREEDY_WORK_LEAST 500
@@ -11,7 +11,7 @@ void search_spend_first(struct search *s, uint64_t work)
 	s->first_work -= work < s->first_work ? work : s->first_work;
 }
 
-/* What this guest may take of it: all of them together never more than there is. */
+/* This guest's share of the work: all shares together never exceed the total. */
 static uint64_t greedy_work(const struct search *s)
 {
 	uint64_t share = s->first_work / GREEDY_GUESTS;
@@ -21,7 +21,7 @@ static uint64_t greedy_work(const struct search *s)
 	return share > GREEDY_WORK_LEAST ? share : GREEDY_WORK_LEAST;
 }
 
-/* The first option whose VFs are there, with the fewest cells. */
+/* Use the first option with enough VFs, with the fewest cells. */
 static bool greedy_place(struct search *s, size_t depth)
 {
 	struct option_list *list = &s->lists[depth];

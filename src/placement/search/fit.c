@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Can a guest be placed at all? The first way that has its VFs will do: nothing is compared. */
+/*
+ * Whether a guest can be placed at all. The first option with enough VFs is accepted; options are
+ * not compared.
+ */
 #include "placement/search/branch.h"
 
-/* Where one way is, its VFs mostly are too: so many are made before all of them. */
+/* If there is an option, its VFs are usually available too: first generate only this many. */
 #define FEW_WAYS 8
-/* As the search counts them. */
+/* In the units of the search. */
 #define WORK_PER_STEP 16
-/* What it takes to begin. */
+/* Steps for the preparation. */
 #define FIRST_STEPS 4
 
 static bool fits_in(struct search *s, size_t cells, struct option_list *list)
@@ -22,7 +25,7 @@ static bool fits_in(struct search *s, size_t cells, struct option_list *list)
 	}
 }
 
-/* True after an error as well. */
+/* True also after an error. */
 static bool fits_node(struct search *s, struct option_list *list, bool *ret_cut)
 {
 	const struct demand *demand = s->demands;

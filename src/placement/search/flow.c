@@ -74,7 +74,7 @@ int flow_edge(struct flow *f, unsigned from, unsigned to, uint16_t capacity, int
 	return 0;
 }
 
-/* Shortest ways from @from by a queue: edges back may cost less than nothing. */
+/* Shortest paths from @from with a queue, because reverse edges may have negative costs. */
 static bool search(struct flow *f, unsigned from, unsigned to)
 {
 	size_t head = 0, tail = 0, ring = f->node_count + 1;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which PF gives each VF: a flow from the guests' demands through the PFs' free VFs. So no
- * order of requests, and no greedy first choice, can leave a VF without a PF that had one.
+ * Choose the PF of each VF with a flow from the guests' demands through the PFs' free VFs. So
+ * neither the order of requests nor a greedy first choice can make a solvable request fail.
  */
 #include "placement/search/search.h"
 
 #include <errno.h>
 
-#define WEIGHT_VF 4 /* of a VF's distance, against that of a vCPU's memory (2) */
+#define WEIGHT_VF 4 /* weight of a VF's distance, compared with a vCPU's memory (2) */
 
 bool match_allows(const struct capacity *capacity, const struct vfctl_vf_want *want,
 	const struct vf_group *group, uint64_t nodes, unsigned max_distance, bool local,
@@ -36,7 +36,7 @@ bool match_allows(const struct capacity *capacity, const struct vfctl_vf_want *w
 	return affinity == VFCTL_AFFINITY_PREFERRED || !group->local;
 }
 
-/* Nodes from which a group of known place is not too far for the want. */
+/* Nodes that are near enough to a group of known place for the want. */
 static uint64_t near_enough(const struct capacity *capacity, const struct vfctl_vf_want *want,
 	const struct vf_group *group, unsigned max_distance)
 {
@@ -115,7 +115,7 @@ static unsigned nearest_distance(const struct capacity *capacity, const struct v
 	return best - 10;
 }
 
-/* One want by itself: false when there are too few VFs for it. */
+/* Judge one want alone: false if there are too few VFs for it. */
 static bool floor_of(const struct capacity *capacity, const struct demand *demand,
 	const struct need *need, uint64_t nodes, bool local, unsigned *ret_distance)
 {
@@ -182,8 +182,8 @@ int match_begin(const struct capacity *capacity, struct flow *flow)
 	return r;
 }
 
-/* The node that lets one VF of a set through to the groups of one PF. */
-struct apart {
+/* The network node that permits one VF of a set from the groups of one PF. */
+struct anti_affinity {
 	uint32_t set;
 	struct vfctl_bdf pf;
 	unsigned node;
@@ -195,30 +195,30 @@ struct builder {
 	struct flow *flow;
 	const struct demand *demand;
 	int64_t unit; /* cost of a distance of 1 */
-	struct apart *apart; /* freed by who made the builder */
-	size_t apart_count;
+	struct anti_affinity *anti_affinity; /* freed by the owner of the builder */
+	size_t anti_affinity_count;
 };
 
-static int apart_node(struct builder *b, uint32_t set, const struct vf_group *group)
+static int anti_affinity_node(struct builder *b, uint32_t set, const struct vf_group *group)
 {
-	struct apart *a;
+	struct anti_affinity *a;
 	int out, r = 0;
 
-	for (size_t i = 0; i < b->apart_count; i++)
-		if (b->apart[i].set == set &&
-			vfctl_bdf_compare(&b->apart[i].pf, &group->pf) == 0)
-			return (int)b->apart[i].node;
-	if (!array_grow(b->apart, b->apart_count))
+	for (size_t i = 0; i < b->anti_affinity_count; i++)
+		if (b->anti_affinity[i].set == set &&
+			vfctl_bdf_compare(&b->anti_affinity[i].pf, &group->pf) == 0)
+			return (int)b->anti_affinity[i].node;
+	if (!array_grow(b->anti_affinity, b->anti_affinity_count))
 		return -ENOMEM;
-	a = &b->apart[b->apart_count];
-	*a = (struct apart){.set = set, .pf = group->pf};
+	a = &b->anti_affinity[b->anti_affinity_count];
+	*a = (struct anti_affinity){.set = set, .pf = group->pf};
 	r = flow_node(b->flow);
 	out = flow_node(b->flow);
 	if (r < 0 || out < 0)
 		return -ENOMEM;
 	a->node = (unsigned)r;
 	a->first_edge = b->flow->edge_count;
-	b->apart_count++;
+	b->anti_affinity_count++;
 	r = flow_edge(b->flow, a->node, (unsigned)out, 1, 0);
 	for (size_t g = 0; g < b->capacity->group_count && r == 0; g++)
 		if (vfctl_bdf_compare(&b->capacity->groups[g].pf, &group->pf) == 0)
@@ -241,16 +241,17 @@ static int connect_need(struct builder *b, struct need *d, const struct option *
 		if (!match_allows(b->capacity, want, &b->capacity->groups[g], nodes,
 			    b->demand->request->max_distance, o->local, &distance))
 			continue;
-		to = want->apart ? apart_node(b, want->apart, &b->capacity->groups[g]) : (int)g;
+		to = want->anti_affinity ? anti_affinity_node(b, want->anti_affinity,
+			&b->capacity->groups[g]) : (int)g;
 		if (to < 0)
 			return to;
-		r = flow_edge(b->flow, d->node, (unsigned)to, want->apart ? 1 : want->count,
+		r = flow_edge(b->flow, d->node, (unsigned)to, want->anti_affinity ? 1 : want->count,
 			b->unit * distance * WEIGHT_VF);
 	}
 	return r;
 }
 
-/* Through the cheapest group while it has VFs left: no other way can cost less. */
+/* Send through the cheapest group while it has VFs left: no other path can cost less. */
 static uint16_t send_direct(struct flow *f, unsigned node, uint16_t units)
 {
 	int32_t best = -1, out;
@@ -261,7 +262,7 @@ static uint16_t send_direct(struct flow *f, unsigned node, uint16_t units)
 			best = e;
 	if (best < 0)
 		return 0;
-	/* match_begin() made the edges of the groups to the sink first, in their order. */
+	/* match_begin() created the edges from the groups to the sink first, in their order. */
 	out = f->to[best] * 2;
 	n = f->left[out] < units ? f->left[out] : units;
 	n = f->left[best] < n ? f->left[best] : n;
@@ -273,7 +274,7 @@ static uint16_t send_direct(struct flow *f, unsigned node, uint16_t units)
 	return n;
 }
 
-/* VFs of a guest that stays are those it has. */
+/* A guest that stays keeps its VFs. */
 static int add_current(const struct capacity *capacity, struct flow *flow,
 	const struct current_place *current, uint64_t nodes, int64_t unit)
 {
@@ -312,12 +313,12 @@ int match_add(const struct capacity *capacity, struct flow *flow, const struct d
 		uint16_t left = needs[i].count;
 
 		r = connect_need(&b, &needs[i], o, cells);
-		if (r == 0 && !demand->request->wants[needs[i].want].apart)
+		if (r == 0 && !demand->request->wants[needs[i].want].anti_affinity)
 			left = (uint16_t)(left - send_direct(flow, needs[i].node, left));
 		if (r == 0)
 			r = left ? flow_send(flow, needs[i].node, sink_of(capacity), left) : 1;
 	}
-	free(b.apart);
+	free(b.anti_affinity);
 	return r;
 }
 
@@ -327,7 +328,7 @@ struct scale {
 	int64_t distance, room, balance;
 };
 
-/* Weights that keep the levels apart. Where numbers would not fit, balance is left out. */
+/* Weights that separate the levels. If they would overflow, balance is left out. */
 static struct scale make_scale(const struct capacity *capacity, uint64_t units)
 {
 	unsigned __int128 room = 1, balance = 1, distance;
@@ -337,8 +338,8 @@ static struct scale make_scale(const struct capacity *capacity, uint64_t units)
 		most = capacity->groups[g].free > most ? capacity->groups[g].free : most;
 	balance += (unsigned __int128)units * 2 * most;
 	for (unsigned n = 0; n < capacity->node_count; n++)
-		for (size_t f = 0; f < capacity->outlook.fabric_count; f++) {
-			uint64_t worth = outlook_vf_worth(capacity, capacity->nodes[n].threads, f, 1);
+		for (size_t f = 0; f < capacity->future_capacity.fabric_count; f++) {
+			uint64_t worth = future_capacity_vf_worth(capacity, capacity->nodes[n].threads, f, 1);
 
 			room = worth > room ? worth : room;
 		}
@@ -351,17 +352,17 @@ static struct scale make_scale(const struct capacity *capacity, uint64_t units)
 	return (struct scale){1, 0, 0};
 }
 
-/* To the sink through a place: the VFs of a fabric on a node, dearer the fewer are left. */
+/* Connect the VFs of a fabric on a node to the sink; the fewer are left, the higher the cost. */
 static int build_place(const struct capacity *capacity, const struct node_free *room,
 	const struct scale *scale, size_t fabric, uint32_t vfs, struct flow *flow)
 {
 	uint32_t threads = room ? capacity_usable_threads(capacity, room) : 0;
-	uint64_t worth = room && vfs ? outlook_vf_worth(capacity, threads, fabric, vfs) : 0;
+	uint64_t worth = room && vfs ? future_capacity_vf_worth(capacity, threads, fabric, vfs) : 0;
 	int node = flow_node(flow), r = node < 0 ? node : 0;
 
 	for (uint32_t k = 1, same = 1; k <= vfs && r == 0; k++, same++) {
 		uint64_t next = room && k < vfs ?
-			outlook_vf_worth(capacity, threads, fabric, vfs - k) : 0;
+			future_capacity_vf_worth(capacity, threads, fabric, vfs - k) : 0;
 
 		if (k < vfs && worth == next)
 			continue;
@@ -376,12 +377,12 @@ static int build_place(const struct capacity *capacity, const struct node_free *
 static int build_groups(const struct capacity *capacity, const struct node_free *rooms,
 	const struct scale *scale, struct flow *flow)
 {
-	size_t fabrics = capacity->outlook.fabric_count, first = capacity->group_count + 1;
-	struct outlook_vfs vfs[CAPACITY_NODES_MAX + 1];
+	size_t fabrics = capacity->future_capacity.fabric_count, first = capacity->group_count + 1;
+	struct future_capacity_vfs vfs[CAPACITY_NODES_MAX + 1];
 	uint32_t most = 0;
 	int r = begin_nodes(capacity, flow);
 
-	outlook_vfs_at_start(capacity, vfs);
+	future_capacity_vfs_at_start(capacity, vfs);
 	for (unsigned n = 0; n <= capacity->node_count && r == 0; n++)
 		for (size_t f = 0; f < fabrics && r == 0; f++)
 			r = build_place(capacity, n < capacity->node_count ? &rooms[n] : NULL, scale, f,
@@ -392,7 +393,7 @@ static int build_groups(const struct capacity *capacity, const struct node_free 
 		const struct vf_group *group = &capacity->groups[g];
 		size_t place = first + group->home_node * fabrics + group->network;
 
-		/* The square of what is left shrinks by 2 (all - k) + 1 with the k-th. */
+		/* With the k-th VF, the square of the remainder decreases by 2 (all - k) + 1. */
 		for (uint32_t k = 1; k <= group->free && r == 0; k++)
 			r = flow_edge(flow, (unsigned)g, (unsigned)place, 1,
 				scale->balance * 2 * (most - (group->free - k)));
@@ -400,7 +401,7 @@ static int build_groups(const struct capacity *capacity, const struct node_free 
 	return r;
 }
 
-/* What flows from the need's node, unit for unit. */
+/* Read the flow from the need's node, one unit at a time. */
 static void read_need(const struct capacity *capacity, const struct builder *b,
 	const struct need *d, struct given_vf *out, size_t *count)
 {
@@ -414,12 +415,12 @@ static void read_need(const struct capacity *capacity, const struct builder *b,
 		for (uint16_t n = flow_used(f, (size_t)e); n; n--) {
 			unsigned group = to;
 
-			/* Behind an apart node: its edge, then the group that is used. */
+			/* After an anti-affinity node: its edge, then the group that is used. */
 			if (to > capacity->group_count)
-				for (size_t a = 0; a < b->apart_count; a++) {
-					unsigned out_node = f->to[b->apart[a].first_edge];
+				for (size_t a = 0; a < b->anti_affinity_count; a++) {
+					unsigned out_node = f->to[b->anti_affinity[a].first_edge];
 
-					if (b->apart[a].node != to)
+					if (b->anti_affinity[a].node != to)
 						continue;
 					for (int32_t x = f->first[out_node]; x >= 0; x = f->next[x])
 						if (!(x & 1) && flow_used(f, (size_t)x))
@@ -459,14 +460,14 @@ static int send_demand(const struct capacity *capacity, struct flow *flow, const
 static int sum_up(const struct capacity *capacity, const struct chosen *chosen, const struct demand *demands,
 	size_t count, const struct node_free *rooms, struct leaf *ret)
 {
-	struct outlook_vfs left[CAPACITY_NODES_MAX + 1];
+	struct future_capacity_vfs left[CAPACITY_NODES_MAX + 1];
 	uint32_t usable[CAPACITY_NODES_MAX];
 	_free_ uint32_t *used = calloc(capacity->group_count + 1, sizeof(*used));
 
 	*ret = (struct leaf){0};
 	if (!used)
 		return -ENOMEM;
-	outlook_vfs_at_start(capacity, left);
+	future_capacity_vfs_at_start(capacity, left);
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; chosen[i].placed && k < demands[i].vfs; k++)
 			used[chosen[i].vfs[k].group]++;
@@ -476,10 +477,10 @@ static int sum_up(const struct capacity *capacity, const struct chosen *chosen, 
 		left[capacity->groups[g].home_node].of[capacity->groups[g].network] -= used[g];
 		ret->balance += n * n;
 	}
-	outlook_usable(capacity, rooms, usable);
+	future_capacity_usable(capacity, rooms, usable);
 	for (unsigned n = 0; n < capacity->node_count; n++)
-		ret->room += outlook_node(capacity, usable[n], &left[n]);
-	ret->room += outlook_pairs(capacity, usable);
+		ret->room += future_capacity_node(capacity, usable[n], &left[n]);
+	ret->room += future_capacity_pairs(capacity, usable);
 	return 1;
 }
 
@@ -515,7 +516,7 @@ int match_all(const struct capacity *capacity, const struct demand *demands, str
 			read_need(capacity, &fj[i].builder, &fj[i].needs[d], chosen[i].vfs, &n);
 	}
 	for (size_t i = 0; fj && i < count; i++)
-		free(fj[i].builder.apart);
+		free(fj[i].builder.anti_affinity);
 	*io_work += flow.work;
 	return r > 0 ? sum_up(capacity, chosen, demands, count, rooms, ret) : r;
 }

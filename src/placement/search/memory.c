@@ -9,7 +9,7 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* @bytes less what is promised of that page size; promises of running guests: @taken_too. */
+/* @bytes minus the promises of that page size; @taken_too: including those of running guests. */
 static uint64_t after(const struct vfctl_promise *promises, size_t count, unsigned node,
 	uint64_t page_bytes, uint64_t bytes, bool taken_too)
 {
@@ -34,7 +34,7 @@ static uint64_t after_all(const struct vfctl_host_model *m, const bool *leave_ou
 	return bytes;
 }
 
-/* What a running guest that is left out holds: the kernel's free count lacks it. */
+/* Memory of a running guest that is left out: the kernel's free count does not include it. */
 static uint64_t left_out_bytes(const struct vfctl_host_model *m, const bool *leave_out,
 	unsigned node, uint64_t page_bytes)
 {
@@ -73,7 +73,7 @@ uint64_t memory_free(const struct vfctl_host_model *m, const bool *leave_out,
 			pool_bytes(pool, pool->total), true);
 		if (pool->free == VFCTL_COUNT_UNKNOWN)
 			return by_lease;
-		/* Foreign users of the pool show only in the kernel's count. */
+		/* Only the kernel's count shows foreign users of the pool. */
 		by_kernel = after_all(m, leave_out, node->id, page_bytes,
 			pool_bytes(pool, pool->free) +
 				left_out_bytes(m, leave_out, node->id, page_bytes), false);
@@ -90,7 +90,10 @@ char *memory_text(uint64_t bytes, char buf[32])
 	const uint64_t gib = UINT64_C(1) << 30;
 	size_t unit = 0;
 
-	/* Odd amounts of much memory are told down to a tenth, never more than there is. */
+	/*
+	 * Round large odd amounts down to a tenth, so that never more than the free amount is
+	 * reported.
+	 */
 	if (bytes >= gib && bytes % (UINT64_C(1) << 20)) {
 		snprintf(buf, 32, "%" PRIu64 ".%" PRIu64 "GiB", bytes / gib,
 			bytes % gib * 10 / gib);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The guests of a batch one after the other, smallest first, each as if it were asked for alone: what
- * an administrator would get who does not plan them together. No batch is given less.
+ * The guests of a batch one after the other, smallest first, each as if it were requested alone,
+ * like an administrator who does not plan them together. The plan of a batch is never worse.
  */
 #include <stdlib.h>
 
@@ -10,14 +10,14 @@
 
 struct queue {
 	struct vfctl_ctx *ctx;
-	struct capacity after; /* borrows all but the groups */
+	struct capacity after; /* borrows everything except the groups */
 	const struct vfctl_request *requests;
 	size_t count;
 	struct search_limits limits; /* of each guest, as if it were alone */
 	struct search_result *result;
 };
 
-/* As they are asked for: vCPUs, then memory. */
+/* In the order of their requests: vCPUs, then memory. */
 static int smallest_first(const void *a, const void *b)
 {
 	const struct demand *x = a, *y = b;
@@ -30,7 +30,7 @@ static int smallest_first(const void *a, const void *b)
 	return demands_by_index(a, b);
 }
 
-/* One like it found no place, and there is no more room now. */
+/* An equal guest did not fit, and the free resources have not grown since. */
 static bool is_hopeless(const struct queue *q, const struct demand *order, size_t at)
 {
 	for (size_t i = at; i-- > 0;)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How many cores of each kind one cell may take of a node. */
+/* The numbers of cores of each class that one cell may take on a node. */
 #include "placement/search/options.h"
 
 /*
- * Cores that are listed already, as what fills them, are no other way: of many cells each would
- * double the ways.
+ * A permutation of an earlier vector is not another option: with many cells it would multiply the
+ * options.
  */
 static void add_vector(struct gen *g, const struct vector *v, struct vector *list,
 	size_t *count)
@@ -18,7 +18,7 @@ static void add_vector(struct gen *g, const struct vector *v, struct vector *lis
 		g->list->cut = true;
 }
 
-/* A core that could be left out without missing it makes the vector a wasteful one. */
+/* The vector is wasteful if one core can be removed and the rest is enough. */
 static bool is_wasteful(const struct gen *g, const struct vector *v, uint32_t vcpus)
 {
 	uint32_t sum = 0, smallest = 0;
@@ -31,7 +31,7 @@ static bool is_wasteful(const struct gen *g, const struct vector *v, uint32_t vc
 	return smallest && sum - smallest >= vcpus;
 }
 
-/* Cores from the class @class down that hold @left more vCPUs, @each of a core used. */
+/* Cores of classes from @class down that hold @left more vCPUs, @each per core. */
 static void fill_classes(struct gen *g, const struct node_free *room, unsigned class,
 	uint32_t left, uint32_t vcpus, bool one_each, struct vector *v, struct vector *list,
 	size_t *count)
@@ -91,12 +91,12 @@ size_t option_vectors(struct gen *g, const struct node_free *room, uint32_t vcpu
 	return count;
 }
 
-/* Nobody shares a node that a guest has as a whole. */
+/* A guest with a whole node does not share CPUs on it. */
 static enum qemu_place qemu_place(const struct gen *g, unsigned node)
 {
 	if (g->demand->current && g->demand->current->qemu_node == (int)node)
 		return QEMU_KEPT;
-	if (g->rooms[node].seats)
+	if (g->rooms[node].qemu_slots)
 		return QEMU_SEAT;
 	return g->r->whole_node ? QEMU_OWN : QEMU_NEW;
 }
@@ -112,7 +112,7 @@ size_t option_host_cell(const struct gen *g)
 {
 	size_t k = 0;
 
-	while (k < g->count && g->rooms[g->cells[k].node].seats != SEATS_HOST)
+	while (k < g->count && g->rooms[g->cells[k].node].qemu_slots != SEATS_HOST)
 		k++;
 	return k;
 }
@@ -157,7 +157,7 @@ bool option_l3(const struct gen *g, struct opt_cell *cell)
 	if (!size)
 		return false;
 	cell->l3 = (uint16_t)((cores + size - 1) / size);
-	/* A core that others share is in none of its groups. */
+	/* A core that is shared with others is in none of its groups. */
 	return cell->l3 <= room->l3_whole &&
 		cell->l3 * size + (cell->qemu == QEMU_NEW) <= room->core_count;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where the memory of each cell comes from, and how much of it where nobody says so. */
+/* The node of the memory of each cell, and the amount if the request states none. */
 #include "placement/search/options.h"
 
-/* Cells of one guest whose memory may go to any node, though their own has it. */
+/* Number of cells of a guest whose memory may be on any node although their own node has enough. */
 #define CELLS_WITH_ANY_MEMORY 3
 
-/* ---- cells of given memory ---- */
+/* ---- cells with stated memory ---- */
 
 static bool has_memory(const struct gen *g, size_t cell, unsigned node)
 {
@@ -33,8 +33,8 @@ void option_memory(struct gen *g, size_t cell)
 	if (local)
 		option_memory(g, cell + 1);
 	/*
-	 * Where nothing comes after it, memory that is there is never left for a farther
-	 * one. Of several cells one may need it more, which is tried for a few.
+	 * If nothing follows, available memory is never left for a farther one. With several cells,
+	 * another cell may need it more, which is tried for a few.
 	 */
 	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED ||
 		(local && g->last && (g->count == 1 || g->count > CELLS_WITH_ANY_MEMORY)))
@@ -49,14 +49,14 @@ void option_memory(struct gen *g, size_t cell)
 	}
 }
 
-/* ---- cells that nobody gave ---- */
+/* ---- cells that are not stated ---- */
 
 static uint64_t own_memory(const struct gen *g, unsigned node)
 {
 	return g->rooms[node].memory[g->page];
 }
 
-/* Memory is split in pages; in base pages of whole MiB, unless the guest's is none. */
+/* Memory is split in whole pages; base pages in whole MiB, unless the guest's memory is not. */
 static uint64_t memory_step(const struct gen *g)
 {
 	const uint64_t mib = UINT64_C(1) << 20;
@@ -67,7 +67,7 @@ static uint64_t memory_step(const struct gen *g)
 	return odd < mib ? odd : mib;
 }
 
-/* Cells behind @cell that take memory of the same node: each needs a page. */
+/* Number of cells after @cell with memory on the same node: each needs a page. */
 static uint64_t pages_kept(const struct gen *g, size_t cell)
 {
 	uint64_t kept = 0;
@@ -78,8 +78,8 @@ static uint64_t pages_kept(const struct gen *g, size_t cell)
 }
 
 /*
- * The memory of cells whose memory nodes are known: in proportion to vCPUs, what a node
- * lacks from the others. False when all of them together have not enough.
+ * Distribute memory over cells whose memory nodes are known: in proportion to vCPUs, and what a
+ * node lacks from the others. False if all together have too little.
  */
 static bool share_memory(struct gen *g)
 {
@@ -113,7 +113,7 @@ static bool share_memory(struct gen *g)
 	return given == all;
 }
 
-/* Every way for cells to take their memory from other nodes than their own. */
+/* All ways for cells to take their memory from nodes other than their own. */
 static void remote_memory(struct gen *g, size_t cell, bool own)
 {
 	struct opt_cell *c = &g->cells[cell];
@@ -145,7 +145,7 @@ void option_share_memory(struct gen *g)
 	own = share_memory(g);
 	if (own)
 		option_place_cores(g);
-	/* Memory that is there is only left for a farther one where others come after it. */
+	/* Available memory is left for a farther one only if other guests follow. */
 	if (g->r->memory_affinity == VFCTL_AFFINITY_REQUIRED ||
 		(own && (g->last || g->count > CELLS_WITH_ANY_MEMORY)))
 		return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A guest whose cells nobody gave, split over nodes: as even as they allow, or less. */
+/* Split a guest without stated cells over nodes, as evenly as the nodes permit. */
 #include "placement/search/options.h"
 
-/* Uneven splits over the same nodes that are tried in a batch. */
+/* Number of uneven splits over the same nodes that are tried in a batch. */
 #define SPLITS_MAX 64
 
-/* vCPUs of each cell: those with a CPU of their own, and shared ones. */
+/* vCPUs of each cell: dedicated and shared ones. */
 struct split {
 	uint32_t alone[CAPACITY_NODES_MAX], shared[CAPACITY_NODES_MAX];
 };
@@ -22,9 +22,9 @@ void option_spread_shared(struct gen *g)
 	}
 }
 
-/* ---- what a node could take ---- */
+/* ---- what a node can take ---- */
 
-/* Cores of the node that the guest may have. */
+/* Cores of the node that the guest may use. */
 static uint32_t open_cores(const struct gen *g, unsigned node, unsigned class)
 {
 	uint32_t whole = (uint32_t)g->rooms[node].l3_whole * g->capacity->nodes[node].l3_cores;
@@ -33,7 +33,9 @@ static uint32_t open_cores(const struct gen *g, unsigned node, unsigned class)
 	return g->r->whole_l3 && whole < cores ? whole : cores;
 }
 
-/* vCPUs per core of the class when the guest is split in steps of @unit; 0: it has no use. */
+/*
+ * vCPUs per core of the class if the guest is split in steps of @unit; 0: the class is not usable.
+ */
 static uint32_t per_core(const struct gen *g, unsigned class, uint32_t unit)
 {
 	uint32_t threads = g->capacity->class_threads[class];
@@ -43,12 +45,12 @@ static uint32_t per_core(const struct gen *g, unsigned class, uint32_t unit)
 	return g->r->threads == VFCTL_THREADS_ISOLATE ? 1 : threads;
 }
 
-/* Steps of @unit vCPUs that a node's cores hold beside @extra cores for QEMU. */
+/* Steps of @unit vCPUs that a node's cores hold besides @extra cores for QEMU. */
 static uint32_t most_steps(const struct gen *g, unsigned node, uint32_t unit, uint32_t extra)
 {
 	uint32_t vcpus = 0;
 
-	/* QEMU's cores are those of least use to vCPUs. */
+	/* QEMU's cores are those that are least useful for vCPUs. */
 	for (int useful = 0; useful < 2; useful++)
 		for (unsigned c = 0; c < g->capacity->class_count; c++) {
 			uint32_t cores = open_cores(g, node, c), each = per_core(g, c, unit);
@@ -62,7 +64,7 @@ static uint32_t most_steps(const struct gen *g, unsigned node, uint32_t unit, ui
 	return extra ? 0 : vcpus / unit;
 }
 
-/* The most vCPUs of the guest that could be on the node. */
+/* The largest number of the guest's vCPUs that could be on the node. */
 static uint32_t most_vcpus(const struct gen *g, unsigned node)
 {
 	uint32_t alone = g->r->vcpus - g->r->shared_vcpus, shared = g->r->shared_vcpus;
@@ -88,8 +90,8 @@ static void try_split(struct gen *g, const struct split *split)
 }
 
 /*
- * @total more on top of @units, as even as the nodes allow: each gets the same until it is
- * full.
+ * Distribute @total more on top of @units, as evenly as the nodes permit: each gets the same until
+ * it is full.
  */
 static bool level(const uint32_t *most, size_t count, uint32_t total, uint32_t *units)
 {
@@ -119,7 +121,7 @@ static bool level(const uint32_t *most, size_t count, uint32_t total, uint32_t *
 	return true;
 }
 
-/* Shared vCPUs in proportion; @most: what the nodes hold of the others. */
+/* Distribute shared vCPUs in proportion; @most: capacity of the nodes for the dedicated ones. */
 static bool in_proportion(struct gen *g, const uint32_t *most, struct split *ret)
 {
 	uint32_t all[CAPACITY_NODES_MAX] = {0}, vcpus[CAPACITY_NODES_MAX] = {0};
@@ -141,7 +143,10 @@ static bool in_proportion(struct gen *g, const uint32_t *most, struct split *ret
 	return true;
 }
 
-/* One vCPU for each cell, of the kind that its node has; of both, of what is left. */
+/*
+ * One vCPU for each cell, of the kind for which its node has CPUs; if it has both, of the more
+ * plentiful one.
+ */
 static bool give_first(const uint32_t *most, const uint32_t *carries, size_t count,
 	uint32_t *alone, uint32_t *shared, struct split *ret)
 {
@@ -160,7 +165,7 @@ static bool give_first(const uint32_t *most, const uint32_t *carries, size_t cou
 	return true;
 }
 
-/* Both kinds by themselves, where they cannot be in proportion. */
+/* Distribute both kinds independently if they cannot be in proportion. */
 static bool by_kind(struct gen *g, const uint32_t *most, struct split *ret)
 {
 	uint32_t alone = g->r->vcpus - g->r->shared_vcpus, shared = g->r->shared_vcpus;
@@ -174,7 +179,7 @@ static bool by_kind(struct gen *g, const uint32_t *most, struct split *ret)
 		level(carries, g->count, shared, ret->shared);
 }
 
-/* The most even split in steps of @unit, where the nodes hold @most of them. */
+/* The most even split in steps of @unit, if the nodes hold at most @most. */
 static bool even_split(struct gen *g, const uint32_t *most, uint32_t unit, struct split *ret)
 {
 	if (g->r->shared_vcpus)
@@ -187,7 +192,7 @@ static bool even_split(struct gen *g, const uint32_t *most, uint32_t unit, struc
 	return true;
 }
 
-/* From a split of two cells, those less and less even. */
+/* From a split over two cells, continue with less and less even ones. */
 static void try_pairs(struct gen *g, const uint32_t *most, uint32_t unit, const struct split *even)
 {
 	int64_t first = even->alone[0] / unit, total = g->r->vcpus / unit;
@@ -205,7 +210,7 @@ static void try_pairs(struct gen *g, const uint32_t *most, uint32_t unit, const 
 		}
 }
 
-/* All splits of @left steps more over the cells from @cell on, but the even one. */
+/* All splits of @left more steps over the cells from @cell on, except the even one. */
 static void try_all(struct gen *g, const uint32_t *most, uint32_t unit,
 	const struct split *even, size_t cell, uint32_t left, struct split *split)
 {
@@ -223,7 +228,9 @@ static void try_all(struct gen *g, const uint32_t *most, uint32_t unit,
 	}
 }
 
-/* Ways to split so many steps, each cell with one at least; above SPLITS_MAX any number. */
+/*
+ * Number of splits of so many steps, with at least one for each cell; above SPLITS_MAX any number.
+ */
 static uint64_t count_splits(size_t cells, uint32_t steps)
 {
 	uint64_t count = 1;
@@ -256,7 +263,7 @@ static void make_way_at(struct gen *g, uint32_t *most, uint32_t unit, size_t cel
 	most[cell] = was;
 }
 
-/* QEMU's threads beside one cell, its I/O threads beside another. */
+/* QEMU's threads at one cell, its I/O threads at another. */
 static void make_way_in_pairs(struct gen *g, uint32_t *most, uint32_t unit)
 {
 	for (size_t q = 0; q < g->count; q++) {
@@ -270,7 +277,7 @@ static void make_way_in_pairs(struct gen *g, uint32_t *most, uint32_t unit)
 	}
 }
 
-/* QEMU's cores need a place too: one cell less full, each in its turn. */
+/* QEMU's cores need a place too: reduce the capacity of one cell after the other. */
 static void make_way(struct gen *g, uint32_t *most, uint32_t unit)
 {
 	bool on_host = request_has_auto(g->r) && option_host_cell(g) < g->count;
@@ -301,7 +308,7 @@ static void split_by(struct gen *g, uint32_t unit)
 		try_uneven(g, most, unit, &even);
 }
 
-/* Are all free cores of the cells' nodes of one kind? */
+/* Whether all free cores of the cells' nodes have the same class. */
 static bool cores_alike(const struct gen *g)
 {
 	unsigned kinds = 0;
@@ -315,7 +322,7 @@ static bool cores_alike(const struct gen *g)
 	return kinds <= 1;
 }
 
-/* Steps to split in, largest first: cores that the vCPUs fill, then single vCPUs. */
+/* Step sizes, largest first: cores that the vCPUs fill, then single vCPUs. */
 static size_t list_units(const struct gen *g, uint32_t ret[CAPACITY_CLASSES_MAX + 1])
 {
 	bool single = g->r->threads == VFCTL_THREADS_ISOLATE || g->r->shared_vcpus;
@@ -332,7 +339,7 @@ static size_t list_units(const struct gen *g, uint32_t ret[CAPACITY_CLASSES_MAX 
 	return count;
 }
 
-/* Could these nodes meet the wants at all, each by itself? */
+/* Whether these nodes can meet the wants, each alone. */
 static bool have_vfs(const struct gen *g)
 {
 	const struct option o = {.nodes = g->used, .cell_count = (uint8_t)g->count};
@@ -341,7 +348,7 @@ static bool have_vfs(const struct gen *g)
 	return match_floor(g->capacity, g->demand, &o, g->cells, &distance);
 }
 
-/* Threads stay idle only where no split in whole cores is to be had. */
+/* Threads stay idle only if no split in whole cores is possible. */
 static void split_over(struct gen *g)
 {
 	uint32_t units[CAPACITY_CLASSES_MAX + 1];
@@ -355,19 +362,19 @@ static void split_over(struct gen *g)
 		if (g->list->count > before && (g->last || cores_alike(g)))
 			break;
 	}
-	/* Others may need the memory, or the shared CPUs, that it could take elsewhere. */
+	/* Other guests may need the memory, or the shared CPUs, that it could take elsewhere. */
 	g->list->partial |= !g->last && g->list->count > before;
 }
 
 /* ---- nodes ---- */
 
-/* The most of it that the node could take. */
+/* The largest amount of it that the node could take. */
 static uint64_t most_of(const struct gen *g, unsigned node, bool memory)
 {
 	return memory ? g->rooms[node].memory[g->page] : most_vcpus(g, node);
 }
 
-/* What cells before @cell could hold with the best nodes from @from on for the others. */
+/* What the cells before @cell could hold, with the best nodes from @from on for the others. */
 static uint64_t at_most(const struct gen *g, size_t cell, unsigned from, bool memory)
 {
 	uint64_t best[CAPACITY_NODES_MAX], sum = 0;
@@ -388,7 +395,7 @@ static uint64_t at_most(const struct gen *g, size_t cell, unsigned from, bool me
 	return sum;
 }
 
-/* Nodes ascending: cells that nobody gave have no order of their own. */
+/* Nodes ascending: cells that are not stated have no order. */
 void option_split(struct gen *g, size_t cell, unsigned from)
 {
 	g->list->work += g->capacity->node_count / 4;
@@ -403,7 +410,7 @@ void option_split(struct gen *g, size_t cell, unsigned from)
 		return;
 	}
 	for (unsigned n = from; n < g->capacity->node_count; n++) {
-		if (!option_can_hold(g, n) || !most_vcpus(g, n) || option_has_twin(g, n))
+		if (!option_can_hold(g, n) || !most_vcpus(g, n) || option_has_equal(g, n))
 			continue;
 		g->cells[cell].node = (uint8_t)n;
 		g->used |= UINT64_C(1) << n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a placed guest takes of the nodes that it is on. */
+/* Subtract a placed guest from its nodes. */
 #include "placement/search/search.h"
 
 static void take_cores(struct node_free *room, const uint16_t *cores, const struct capacity *capacity)
@@ -13,7 +13,7 @@ static void take_cores(struct node_free *room, const uint16_t *cores, const stru
 	}
 }
 
-/* Cores of the groups that no vCPU runs on are held as well. */
+/* Cores of its groups without a vCPU are held as well. */
 static void take_whole_l3(const struct capacity *capacity, struct node_free *room,
 	const struct opt_cell *cell)
 {
@@ -29,14 +29,14 @@ static void take_whole_l3(const struct capacity *capacity, struct node_free *roo
 	room->l3_whole = (uint16_t)(room->l3_whole - cell->l3);
 }
 
-static void take_seat(struct node_free *room, const struct opt_cell *cell, const struct capacity *capacity)
+static void take_slot(struct node_free *room, const struct opt_cell *cell, const struct capacity *capacity)
 {
 	if (cell->qemu == QEMU_NEW)
-		room->seats = (uint16_t)(capacity->class_threads[cell->qemu_class] *
+		room->qemu_slots = (uint16_t)(capacity->class_threads[cell->qemu_class] *
 			VFCTL_QEMU_GUESTS_PER_CPU);
-	if ((cell->qemu == QEMU_NEW || cell->qemu == QEMU_SEAT) && room->seats != SEATS_HOST &&
-		room->seats)
-		room->seats--;
+	if ((cell->qemu == QEMU_NEW || cell->qemu == QEMU_SEAT) && room->qemu_slots != SEATS_HOST &&
+		room->qemu_slots)
+		room->qemu_slots--;
 }
 
 static void take_held(const struct capacity *capacity, const struct current_place *current,
@@ -62,7 +62,7 @@ void option_take(const struct capacity *capacity, const struct demand *demand, c
 
 		take_cores(room, cells[k].cores, capacity);
 		take_cores(room, cells[k].extra, capacity);
-		take_seat(room, &cells[k], capacity);
+		take_slot(room, &cells[k], capacity);
 		if (cells[k].l3)
 			take_whole_l3(capacity, room, &cells[k]);
 		if (demand->request->whole_node)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ways to place one guest in what is free: nodes, cores by class, pages, memory. */
+/* The options for placing one guest on free resources: nodes, cores by class, pages, memory. */
 #include "placement/search/options.h"
 
 #include <errno.h>
 
-/* Ways to place one guest that are looked at. */
+/* Largest number of options for one guest. */
 #define OPTIONS_MAX 20000
-/* Steps on the way to them, most of which may lead nowhere. */
+/* Limit of the work for finding them, most of which may be fruitless. */
 #define OPTIONS_WORK_MAX 100000
-/* Cells of a guest that QEMU's and I/O threads are tried beside two of, though one has room for both. */
+/*
+ * Up to this number of cells, QEMU's and I/O threads are also tried at two different cells, even if
+ * one has space for both.
+ */
 #define CELLS_IN_PAIRS 4
 
 void options_clear(struct option_list *list)
@@ -18,7 +21,7 @@ void options_clear(struct option_list *list)
 	*list = (struct option_list){0};
 }
 
-/* Not after an error, and not without end: what is left out is told as not proven. */
+/* False after an error, and at the limit of options: the result then counts as not proven. */
 bool option_go_on(struct gen *g)
 {
 	struct option_list *l = g->list;
@@ -66,7 +69,7 @@ static bool push(struct gen *g, const struct option *o)
 	return true;
 }
 
-/* Largest size of pages that the memory could have had on this host. */
+/* Rank of the largest page size that was possible for the memory on this host. */
 static uint32_t page_rank(const struct gen *g, uint64_t memory)
 {
 	uint32_t rank = 0;
@@ -99,16 +102,19 @@ static uint32_t form_of(const struct gen *g)
 
 static void find_room(struct gen *g)
 {
-	outlook_vfs_at_start(g->capacity, g->node_vfs);
-	outlook_usable(g->capacity, g->rooms, g->node_threads);
+	future_capacity_vfs_at_start(g->capacity, g->node_vfs);
+	future_capacity_usable(g->capacity, g->rooms, g->node_threads);
 	g->room = 0;
 	for (unsigned n = 0; n < g->capacity->node_count; n++) {
-		g->node_room[n] = outlook_node(g->capacity, g->node_threads[n], &g->node_vfs[n]);
+		g->node_room[n] = future_capacity_node(g->capacity, g->node_threads[n], &g->node_vfs[n]);
 		g->room += g->node_room[n];
 	}
 }
 
-/* Room that is left, were all its VFs from its own nodes: near enough to say what to try first. */
+/*
+ * Remaining resources if all its VFs were on its own nodes: exact enough to decide what to try
+ * first.
+ */
 static uint64_t room_after(const struct gen *g, const struct option *o)
 {
 	uint64_t sum = g->room, nodes = o->nodes;
@@ -125,15 +131,15 @@ static uint64_t room_after(const struct gen *g, const struct option *o)
 	option_take(g->capacity, g->demand, o, g->cells, rooms);
 	for (uint64_t left = nodes; left; left &= left - 1) {
 		unsigned n = (unsigned)__builtin_ctzll(left);
-		struct outlook_vfs vfs = g->node_vfs[n];
+		struct future_capacity_vfs vfs = g->node_vfs[n];
 
 		for (size_t f = 0; capacity_has(o->nodes, n) && f < OUTLOOK_FABRICS_MAX; f++)
 			vfs.of[f] -= vfs.of[f] < g->demand->vfs ? vfs.of[f] : g->demand->vfs;
 		usable[n] = capacity_usable_threads(g->capacity, &rooms[n]);
 		sum -= g->node_room[n];
-		sum += outlook_node(g->capacity, usable[n], &vfs);
+		sum += future_capacity_node(g->capacity, usable[n], &vfs);
 	}
-	return sum + outlook_pairs(g->capacity, usable);
+	return sum + future_capacity_pairs(g->capacity, usable);
 }
 
 static void finish_as(struct gen *g, struct option *o, bool local)
@@ -148,7 +154,7 @@ static void finish_as(struct gen *g, struct option *o, bool local)
 		g->error = -ENOMEM;
 }
 
-/* Could VFs be elsewhere than local? Else there is only the one way. */
+/* Whether VFs need not be local; otherwise there is only one option. */
 static bool has_loose_wants(const struct gen *g)
 {
 	bool unknown = false;
@@ -185,11 +191,11 @@ static void finish_options(struct gen *g)
 		finish_as(g, &o, false);
 }
 
-/* ---- cores of all cells, once their nodes are known ---- */
+/* ---- cores of all cells, after their nodes are known ---- */
 
 static void choose_cores(struct gen *g, size_t done);
 
-/* Cells with cores for QEMU come first: where these are not to be had, the others do not matter. */
+/* Cells with cores for QEMU come first: if these are not available, the others do not matter. */
 static size_t cell_at(const struct gen *g, size_t done)
 {
 	size_t first = g->qemu < g->extra ? g->qemu : g->extra, cell;
@@ -252,7 +258,7 @@ static void choose_beside(struct gen *g, size_t qemu, size_t extra)
 	choose_cores(g, 0);
 }
 
-/* Beside two cells: QEMU's threads, and the cores for I/O threads. */
+/* Two cells: one for QEMU's threads, one for the cores of I/O threads. */
 static void choose_pairs(struct gen *g)
 {
 	for (size_t q = 0; q < g->count; q++)
@@ -262,9 +268,9 @@ static void choose_pairs(struct gen *g)
 }
 
 /*
- * The host's CPUs come first for the threads of a QEMU of emulator_cores: auto. Else they, and cores
- * of its own in any case, are beside each of the cells in its turn; beside none for the guest that has
- * all of the host.
+ * With emulator_cores: auto, the host's CPUs are preferred for QEMU's threads. Otherwise QEMU's
+ * threads, and dedicated cores in any case, are tried at each cell in turn; at none for a guest
+ * that takes the whole host.
  */
 void option_place_cores(struct gen *g)
 {
@@ -305,14 +311,14 @@ bool option_can_hold(const struct gen *g, unsigned node)
 	return true;
 }
 
-bool option_has_twin(const struct gen *g, unsigned node)
+bool option_has_equal(const struct gen *g, unsigned node)
 {
-	uint64_t twins = g->capacity->nodes[node].twins & ((UINT64_C(1) << node) - 1) & ~g->used;
+	uint64_t equal_nodes = g->capacity->nodes[node].equal_nodes & ((UINT64_C(1) << node) - 1) & ~g->used;
 
-	if (g->rooms[node].touched || g->demand->current || g->demand->no_twins)
+	if (g->rooms[node].touched || g->demand->current || g->demand->none_equal)
 		return false;
-	for (; twins; twins &= twins - 1)
-		if (!g->rooms[__builtin_ctzll(twins)].touched)
+	for (; equal_nodes; equal_nodes &= equal_nodes - 1)
+		if (!g->rooms[__builtin_ctzll(equal_nodes)].touched)
 			return true;
 	return false;
 }
@@ -348,7 +354,7 @@ static bool may_go(const struct gen *g, size_t cell, unsigned node)
 			g->rooms[node].memory[g->page] >= g->cells[cell].memory);
 }
 
-/* One more cell gets a node, others make way for it if they must (Kuhn's matching). */
+/* Assign a node to one more cell; other cells change theirs if necessary (Kuhn's matching). */
 static bool match_cell(const struct gen *g, size_t cell, int8_t *holder, uint64_t *seen)
 {
 	for (unsigned n = 0; n < g->capacity->node_count; n++) {
@@ -363,7 +369,7 @@ static bool match_cell(const struct gen *g, size_t cell, int8_t *holder, uint64_
 	return false;
 }
 
-/* Is there a node for each of the cells from @first on? Orders are only tried if so. */
+/* Whether there is a node for each cell from @first on; otherwise orders are not tried. */
 static bool can_match(const struct gen *g, size_t first)
 {
 	int8_t holder[CAPACITY_NODES_MAX];
@@ -378,7 +384,7 @@ static bool can_match(const struct gen *g, size_t first)
 	return true;
 }
 
-/* Of cells that are alike the later one is on the higher node. */
+/* Of equal cells, the later one is on the higher node. */
 static unsigned lowest_node(const struct gen *g, size_t cell)
 {
 	for (size_t k = cell; k-- > 0;)
@@ -387,7 +393,9 @@ static unsigned lowest_node(const struct gen *g, size_t cell)
 	return 0;
 }
 
-/* Nodes from @from on for the cells that are alike to this one, itself included. */
+/*
+ * Whether there are enough nodes from @from on for the cells equal to this one, including itself.
+ */
 static bool enough_for_alike(const struct gen *g, size_t cell, unsigned from)
 {
 	size_t nodes = 0, cells = 0;
@@ -414,7 +422,7 @@ static void choose_nodes(struct gen *g, size_t cell)
 	from = lowest_node(g, cell);
 	for (unsigned n = from; n < g->capacity->node_count; n++) {
 		if (!may_go(g, cell, n) || (g->wants[cell].node == VFCTL_NODE_NONE &&
-				option_has_twin(g, n)))
+				option_has_equal(g, n)))
 			continue;
 		if (!enough_for_alike(g, cell, n))
 			return;
@@ -425,7 +433,7 @@ static void choose_nodes(struct gen *g, size_t cell)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- all options ---- */
 
 static bool page_suits(const struct gen *g, unsigned page)
 {
@@ -458,8 +466,8 @@ static void make_for_page(struct gen *g, size_t cell_count)
 }
 
 /*
- * Nobody who moves may have what it holds. Memory may be short without anybody's move, where the host
- * gave some of it away since: that is no reason to leave.
+ * No moving guest may hold its resources. Memory may be short even without a move, if the host used
+ * some of it since: that is not a reason to move the guest.
  */
 static bool may_stay(const struct gen *g)
 {
@@ -475,7 +483,7 @@ static bool may_stay(const struct gen *g)
 	return true;
 }
 
-/* Where the guest is: its cores, its memory and its VFs as they are. */
+/* The present place of the guest, with its cores, memory and VFs. */
 static void make_stay(struct gen *g)
 {
 	const struct current_place *h = g->demand->current;

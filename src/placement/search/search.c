@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Branch and bound over whole guests, hardest first. Plans are compared level by level
- * (enum vfctl_plan_level), all as "less is better"; a branch ends when what is certain of
- * it is not less than the best plan known. Guests that ask the same are tried in one
- * order only, and nodes that are twins as one. When the steps run out, what the first
- * bound ruled out stays ruled out: that is the proven gap.
+ * Branch and bound over whole guests, hardest first. Plans are compared level by level (enum
+ * vfctl_plan_level), all as "less is better"; a branch ends if its lower bound is not less than the
+ * best known plan. Guests with the same request are tried in one order only, and equal nodes as
+ * one. When the steps run out, the first bound still holds: it gives the proven gap.
  */
 #include "placement/search/branch.h"
 
 #include <errno.h>
 #include <time.h>
 
-/* A step costs about as much as so many edges of a flow. */
+/* A step costs about as much as this many edges of a flow. */
 #define EDGES_PER_STEP 64
-/* For a plan to begin with no guest of a batch is thought about longer. */
+/* Limit of the work for one guest of a batch in a first plan. */
 #define GREEDY_WORK 20000
-/* What each needs by itself is found in so much for all, and for one in a share of the rest. */
+/* Limit of the work for judging all guests alone; each gets a share of the rest. */
 #define JUDGE_WORK (32 * GREEDY_WORK)
 #define JUDGE_SHARE 4
-/* The first pass settles these levels, the second the rest. */
+/* The first pass decides these levels, the second the rest. */
 #define FIRST_LEVELS (VFCTL_LEVEL_FORM + 1)
 
 /* ---- scores ---- */
@@ -74,7 +73,7 @@ static void keep_search(struct search *s, const struct node_free *rooms, const s
 	s->proven = compare_search(s->best_score, s->root, s->levels) <= 0;
 }
 
-/* The VFs of a plan: 1, and the two levels that they decide; 0 when there are not enough. */
+/* Assign the VFs of a plan: 1, and the two levels that depend on them; 0 if there are too few. */
 static int settle_vfs(struct search *s, struct chosen *chosen, const struct node_free *rooms,
 	score io)
 {
@@ -90,7 +89,7 @@ static int settle_vfs(struct search *s, struct chosen *chosen, const struct node
 	return r;
 }
 
-/* The best plan so far was kept without them: many were, on the way to it. */
+/* Complete the best plan so far, which was kept without VFs because many were found on the way. */
 static void settle_best(struct search *s)
 {
 	struct chosen *in_order;
@@ -102,7 +101,7 @@ static void settle_best(struct search *s)
 		s->error = ctx_oom(s->ctx);
 		return;
 	}
-	for (size_t i = 0; i < s->count; i++) /* what they point to is filled in place */
+	for (size_t i = 0; i < s->count; i++) /* their targets are filled in place */
 		in_order[i] = s->best[s->demands[i].index];
 	settle_vfs(s, in_order, s->best_rooms, s->best_score);
 	s->best_is_open = false;
@@ -155,7 +154,7 @@ int options_by_promise(const void *a, const void *b)
 		return x->form < y->form ? -1 : 1;
 	if (x->room != y->room)
 		return x->room > y->room ? -1 : 1;
-	/* As they were made: lower nodes first. */
+	/* In the order of creation: lower nodes first. */
 	return x->first_cell < y->first_cell ? -1 : x->first_cell > y->first_cell;
 }
 
@@ -168,7 +167,7 @@ static void add_score(struct search *s, const struct demand *demand, const struc
 	s->sum[VFCTL_LEVEL_FORM] += sign * (int64_t)o->form;
 }
 
-/* Nodes of one choice against those of another, as numbers: smaller comes first. */
+/* Compare the nodes of two choices as numbers: smaller comes first. */
 static int compare_nodes(const struct chosen *a, const struct opt_cell *cells,
 	const struct option *o)
 {
@@ -180,7 +179,7 @@ static int compare_nodes(const struct chosen *a, const struct opt_cell *cells,
 	return 0;
 }
 
-/* Of two guests that ask the same, the first goes to the lower nodes. */
+/* Of two guests with the same request, the first one is on the lower nodes. */
 static bool is_mirrored(const struct search *s, size_t depth, const struct option *o,
 	const struct opt_cell *cells)
 {
@@ -188,7 +187,7 @@ static bool is_mirrored(const struct search *s, size_t depth, const struct optio
 		!s->demands[depth].current && compare_nodes(&s->now[depth - 1], cells, o) > 0;
 }
 
-static void dive(struct search *s, size_t depth);
+static void branch(struct search *s, size_t depth);
 
 int search_with_option(struct search *s, size_t depth, const struct option *o,
 	const struct opt_cell *cells, void (*next)(struct search *s, size_t depth))
@@ -224,14 +223,14 @@ int search_with_option(struct search *s, size_t depth, const struct option *o,
 	return r;
 }
 
-/* Is there enough of everything in all, wherever it is? Ways are only sought if so. */
+/* Whether the totals are sufficient, on whatever nodes; otherwise options are not generated. */
 bool search_could_place(const struct search *s, size_t depth)
 {
 	const struct node_free *rooms = &s->rooms[depth * s->capacity->node_count];
 	const struct vfctl_request *r = s->demands[depth].request;
 	uint64_t threads = 0, memory = 0, shared = 0;
 
-	if (s->demands[depth].current) /* it can stay, whatever there is */
+	if (s->demands[depth].current) /* it can stay, whatever is free */
 		return true;
 	for (unsigned n = 0; n < s->capacity->node_count; n++) {
 		threads += rooms[n].threads;
@@ -253,7 +252,7 @@ bool search_could_place(const struct search *s, size_t depth)
 	return search_vfs_left(s) >= s->demands[depth].vfs;
 }
 
-/* One guest was judged by the very options that it is placed by. */
+/* A single guest was judged by the same options that place it. */
 static bool has_options_of(struct search *s, size_t cells)
 {
 	bool has = s->judged_cells == cells;
@@ -297,11 +296,11 @@ static void try_options(struct search *s, size_t depth, size_t cells)
 		s->steps += demand->vfs * s->capacity->group_count / EDGES_PER_STEP;
 		if (!search_step(s))
 			return;
-		search_with_option(s, depth, o, &list->cells[o->first_cell], dive);
+		search_with_option(s, depth, o, &list->cells[o->first_cell], branch);
 	}
 }
 
-/* More cells cost distance: can that still be better than the best plan? */
+/* More cells increase the distance: whether the result can still be better than the best plan. */
 static bool worth_splitting(struct search *s, size_t depth, const struct node_free *rooms,
 	size_t cells)
 {
@@ -321,7 +320,7 @@ static bool worth_splitting(struct search *s, size_t depth, const struct node_fr
 	return compare_search(b, s->best_score, s->levels) < 0;
 }
 
-static void dive(struct search *s, size_t depth)
+static void branch(struct search *s, size_t depth)
 {
 	const struct node_free *rooms = &s->rooms[depth * s->capacity->node_count];
 	const struct demand *demand = &s->demands[depth];
@@ -343,7 +342,7 @@ static void dive(struct search *s, size_t depth)
 		if (cells == 1 || demand->request->cell_count ||
 			worth_splitting(s, depth, rooms, cells))
 			try_options(s, depth, cells);
-	/* Without it, and then without those that ask the same. */
+	/* Try without it, and then without all guests with the same request. */
 	if (!s->stopped && !s->proven && !s->error) {
 		size_t next = demand->current ? depth + 1 : s->same_until[depth];
 
@@ -352,12 +351,12 @@ static void dive(struct search *s, size_t depth)
 		if (search_step(s)) {
 			memcpy(&s->rooms[next * s->capacity->node_count], rooms,
 				s->capacity->node_count * sizeof(*rooms));
-			dive(s, next);
+			branch(s, next);
 		}
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- the whole search ---- */
 
 static void set_result(const struct search *s, unsigned settled, struct search_result *ret)
 {
@@ -384,11 +383,11 @@ static bool run_pass(struct search *s, unsigned levels, uint64_t steps)
 	s->stopped = s->steps >= steps;
 	s->proven = s->has_best && compare_search(s->best_score, s->root, levels) <= 0;
 	if (!s->proven && !s->stopped)
-		dive(s, 0);
+		branch(s, 0);
 	return s->proven || (!s->stopped && !s->cut && !s->error);
 }
 
-/* A guest may be split as far as it is in the plan that is known, and so may those that ask the same. */
+/* A guest may be split as far as in the known plan, and so may guests with the same request. */
 static void allow_known_cells(struct search *s)
 {
 	for (size_t i = 0; s->known && i < s->count; i++) {
@@ -437,7 +436,7 @@ static void prepare_search(struct search *s)
 	}
 }
 
-/* Begin with what simpler planners would do, so that none of them can be better. */
+/* Begin with the plans of simpler planners, so that none of them can be better. */
 static void begin_search(struct search *s)
 {
 	static int (*const orders[])(const void *, const void *) = {demands_by_index,
@@ -462,7 +461,7 @@ static void begin_search(struct search *s)
 	}
 }
 
-/* Cut off before any plan was whole: the first that simpler planners find. */
+/* The search ended before any plan was complete: use the first one that simpler planners find. */
 static void take_any(struct search *s)
 {
 	s->max_steps = UINT64_MAX;
@@ -505,7 +504,7 @@ static void search_all(struct search *s, const struct search_limits *limits,
 		settled = VFCTL_LEVELS;
 	if (!s->error && !s->has_best && settled < VFCTL_LEVELS)
 		take_any(s);
-	/* A guest was left out, and others could have been split in other ways. */
+	/* A guest was left out, and other guests could have been split differently. */
 	ret->partial = s->partial && s->best_score[VFCTL_LEVEL_PLACED] > s->root[VFCTL_LEVEL_PLACED];
 	if (ret->partial)
 		settled = 0;
@@ -514,7 +513,7 @@ static void search_all(struct search *s, const struct search_limits *limits,
 		set_result(s, settled, ret);
 }
 
-/* As if a plan that places so many, and is the best in all else, were known. */
+/* Search as if a plan were known that places so many guests and is best in all other levels. */
 static void seek_more_than(struct search *s, size_t placed)
 {
 	s->has_best = placed > 0;

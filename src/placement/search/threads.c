@@ -24,10 +24,10 @@ uint64_t capacity_threads_within(const struct capacity *s, const struct node_fre
 	return all - open < slack ? all : open + slack;
 }
 
-/* Where no core carries QEMU's threads yet, the next guest takes the smallest for that. */
+/* If no core carries QEMU's threads yet, the next guest uses the smallest one for that. */
 uint32_t capacity_open_threads(const struct capacity *s, const struct node_free *room)
 {
-	for (unsigned c = 0; c < s->class_count && s->next_share && !room->seats; c++)
+	for (unsigned c = 0; c < s->class_count && s->next_share && !room->qemu_slots; c++)
 		if (room->cores[c])
 			return room->threads - s->class_threads[c];
 	return room->threads;

@@ -25,7 +25,7 @@ check "a guest that fills node 0" vfctl define /tmp/filler.yaml
 check "define" vfctl define $guest
 check_is "it is on node 1" 1 node_of
 check "its disk has an I/O thread" bash -c "virsh dumpxml plain | grep -q iothread=\'1\'"
-check_is "define again: nothing to do" "nothing to do: domain plain is defined as its file asks" vfctl define $guest
+check_is "define again: nothing to do" "nothing to do: domain plain is already defined as its file asks" vfctl define $guest
 check "the other guest goes" vfctl undefine filler
 check "move: dry run" vfctl move plain --dry-run
 check "move" vfctl move plain
@@ -41,7 +41,7 @@ check "detach it" vfctl detach plain --vf ens1/2
 
 # ---- undefined behind vfctl's back ----
 check "virsh undefine" virsh undefine plain
-check "status says so" bash -c "vfctl status | grep -q 'does not know domain plain'"
+check "status says so" bash -c "vfctl status | grep -q 'domain plain no longer exists'"
 check "define goes on from its lease" vfctl define $guest
 check_is "with the same two VFs" 2 lists_vfs --inactive
 check "status: nothing" vfctl status

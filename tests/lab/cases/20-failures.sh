@@ -15,12 +15,12 @@ says() { # says WORDS STATUS COMMAND...: one line on stderr that holds WORDS, an
 }
 
 # ---- bad input ----
-check "create 8 is refused" says "8 VFs are more than" 2 vfctl create "$ens1" 8
+check "create 8 is refused" says "8 VFs exceed the limit" 2 vfctl create "$ens1" 8
 check "create 0 is a mistake" says "vfctl destroy $ens1" 2 vfctl create "$ens1" 0
 for n in -1 0x10 65536 "16 " ""; do
-	check "create '$n' is wrong usage" says "no number of VFs" 2 vfctl create "$ens1" "$n"
+	check "create '$n' is wrong usage" says "is not a number of VFs" 2 vfctl create "$ens1" "$n"
 done
-check "an unknown PF is named with those there are" says "no PF 'eth99'; this host has $ens1" 2 vfctl create eth99 1
+check "an unknown PF is named with those there are" says "PF 'eth99' not found; this host has $ens1" 2 vfctl create eth99 1
 check_is "and nothing was made" 0 numvfs "$left"
 
 # ---- not root ----
@@ -113,7 +113,7 @@ check_is "and one lease is there" 1 leases lease_vf
 won=$(sqlite3 /var/lib/vfctl/state.db 'select domain_name from lease')
 won_file=$([ "$won" = small ] && echo /payload/guests/small.yaml || echo /tmp/small2.yaml)
 check_is "a second define of the same has nothing to do" \
-	"nothing to do: domain $won is defined as its file asks" vfctl define "$won_file"
+	"nothing to do: domain $won is already defined as its file asks" vfctl define "$won_file"
 sed 's/^vcpus: .*/vcpus: 9/' "$won_file" >/tmp/small3.yaml
 check "nor is it made larger than the host" says "does not fit" 1 vfctl define /tmp/small3.yaml
 
@@ -152,7 +152,7 @@ rm /etc/vfctl/host.yaml
 check "define deaf" vfctl -q define /payload/guests/deaf.yaml
 check "start deaf" virsh -q start deaf
 check "attach" vfctl attach deaf --pf "$ens1" --live
-check "detach says that the guest does not answer" says "did not let go" 1 vfctl detach deaf --live --wait 5
+check "detach says that the guest does not answer" says "did not release" 1 vfctl detach deaf --live --wait 5
 check_is "the VF is still the domain's" domain bash -c \
 	"vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$(vf_of "$left" 0)\") | .holder.kind'"
 virsh -q destroy deaf

@@ -89,6 +89,35 @@ check "no VFs" vfctl destroy aib0
 rm -rf /etc/vfctl
 check "unload the module" rmmod vfctl_ib
 
+# ---- the service of a subnet manager: systemd's own, and a signal to a real process ----
+mkdir -p /run/lab /etc/vfctl
+cat >/run/lab/opensm <<'EOF'
+#!/bin/sh
+# It stands for OpenSM: it notes what it was told to read.
+trap 'echo told >>/run/lab/told' HUP
+while :; do sleep 0.1; done
+EOF
+chmod +x /run/lab/opensm
+printf '[Service]\nExecStart=/run/lab/opensm\n[Install]\nWantedBy=multi-user.target\n' >/etc/systemd/system/opensm.service
+systemctl daemon-reload
+cat /payload/guests/host.yaml - >/etc/vfctl/host.yaml <<<'subnet-manager: {runs: here, priority: 9}'
+check "apply configures and starts it" vfctl apply
+check_is "it runs" active systemctl is-active opensm
+check_is "also after a reboot" enabled systemctl is-enabled opensm
+check_is "its configuration" "sm_priority 9" tail -n 1 /etc/opensm/opensm.conf
+check "nothing remains to be done" vfctl status
+check "a GUID with a P_Key" vfctl guid reserve --device it --pkey 0x0030:limited
+eventually "it is told" 5 test -s /run/lab/told
+check "of that P_Key" grep -q 0x0030 /etc/opensm/partitions.conf
+rm /run/lab/told
+systemctl stop opensm
+check_is "status sees that it stopped" 3 bash -c "vfctl status >/dev/null; echo \$?"
+check "apply starts it" vfctl apply
+check_is "it runs again" active systemctl is-active opensm
+systemctl disable -q --now opensm
+rm -rf /etc/vfctl /etc/opensm /etc/systemd/system/opensm.service
+systemctl daemon-reload
+
 # ---- any number of VFs: past the wrap of the kernel's list ----
 for n in 127 277 278 1000; do
 	check "a device with $n VFs" insmod $module name=bib0 "vfs=$n"

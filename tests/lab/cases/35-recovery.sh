@@ -70,7 +70,7 @@ done
 
 # ---- libvirt's daemon goes away between the connection and the question ----
 [ "$(guest)" != '0 0 0' ] || check "a guest again" vfctl define /payload/guests/one.yaml
-flock /run/vfctl/placement.lock sleep 12 &
+flock /run/vfctl/placement.lock sleep 25 & # longer than the restart takes, less than vfctl waits
 vfctl undefine one >/tmp/undefine 2>&1 &
 undefine=$!
 sleep 4

@@ -111,7 +111,7 @@ cat /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor 2>/dev/null | sed 's/^
 irq=$(ls "$pci/$vf_one/msi_irqs" | head -1)
 echo 0-3 >"/proc/irq/$irq/smp_affinity_list"
 eventually "a vector that somebody moves is put back" 30 grep -qx "$emulator" "/proc/irq/$irq/smp_affinity_list"
-eventually "which is said" 10 tells "interrupt $irq of VF $vf_one was moved by others; it is put back once"
+eventually "which is said" 10 tells "another program moved interrupt $irq of VF $vf_one; vfctl moves it back once"
 check "killed" pkill -9 -fx 'vfctl-guest-tuning .*'
 eventually "it leaves nothing behind" 10 bash -c "[ \$(od -An -td4 -N4 /dev/cpu_dma_latency) = $latency_before ]"
 virsh dumpxml linux | /etc/libvirt/hooks/qemu.d/50-vfctl linux reconnect begin -

@@ -92,7 +92,7 @@ guest_xml cold ejector | sed "s|</devices>|$(hostdev_xml "$(vf_of "$left" 2)" | 
 check "a domain that is off has a VF" virsh -q define /tmp/cold.xml
 check_is "list tells" cold bash -c "vfctl list --json | jq -r '.pfs[].vfs[] | select(.address == \"$(vf_of "$left" 2)\") | .defined_in'"
 check "and it is not destroyed unnamed" says "definition of domain cold" vfctl destroy "$ens1"
-check "its definition is not ours to remove" says "not defined by vfctl" vfctl undefine cold
+check "its definition is not ours to remove" says "did not define domain" vfctl undefine cold
 check "it leases that VF" vfctl attach cold --vf "$ens1/2" vlan=33
 check "it starts" virsh -q start cold
 check_is "with the policy it was leased with" "vlan 33 spoof on trust off" vf_info "$ens1" 2

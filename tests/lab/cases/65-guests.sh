@@ -11,7 +11,7 @@ count() { xml "$1" | grep -c "$2"; }
 vlan() { ip -j link show dev "$ens1" | jq -r ".[0].vfinfo_list[$1].vlan_list[0].vlan // 0"; }
 leases() { sqlite3 /var/lib/vfctl/state.db "select count(*) from lease_vf"; }
 define() { vfctl define /tmp/g.yaml --template /payload/guests/lab.xml; }
-nothing="nothing to do: domain g is defined as its file asks"
+nothing="nothing to do: domain g is already defined as its file asks"
 
 check "VFs" vfctl create "$ens1" 4
 check "VFs on node 1" vfctl create "$ens2" 2
@@ -140,7 +140,7 @@ check_is "its VF is free" free holder
 check "somebody works on it by hand" ip link set "$ens1" vf 1 vlan 99 trust on
 check_is "that is seen" "99 true" policy
 check_is "and that it is to be cleaned" "to be cleaned" holder
-check "status has it as a note" bash -c "vfctl status | grep -q '^note: VF $ens1/1, which nobody has, is to be cleaned'"
+check "status has it as a note" bash -c "vfctl status | grep -q '^note: VF $ens1/1, which is not in use, is to be cleaned'"
 check "clean" vfctl recover --clean
 check_is "the kernel has the defaults" "0 false" policy
 check_is "it is free" free holder

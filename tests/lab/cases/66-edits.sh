@@ -54,7 +54,7 @@ check "nor by the change of another guest" bash -c "sed -e 's/^name: .*/name: h/
 	vfctl define /tmp/h.yaml --template /payload/guests/lab.xml"
 check_is "the title stays" theirs title g
 check "accept that" vfctl recover --accept
-check_is "define again finds its work done" "nothing to do: domain g is defined as its file asks" define more
+check_is "define again finds its work done" "nothing to do: domain g is already defined as its file asks" define more
 check "and back" define g
 check_is "the title stays" theirs title g
 
@@ -72,7 +72,7 @@ check "detach, cut short" cut_short vfctl detach g --config
 check "somebody takes the disk out" virsh -q detach-disk g vdz --config
 check "it is taken back" vfctl recover
 check_is "with its VLAN" "11 " vlan g
-check_is "as its file asks" "nothing to do: domain g is defined as its file asks" define g
+check_is "as its file asks" "nothing to do: domain g is already defined as its file asks" define g
 vf=$(sqlite3 $state "select bdf from lease_vf join lease on lease = id where domain_name = 'g'")
 check "a dry run of set" bash -c "vfctl set $vf vlan=15 --config --dry-run --json >/tmp/plan.json"
 check "set" vfctl set "$vf" vlan=15 --config

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # vfctl tune search on real interfaces: the emulated card throttles interrupts as the real one does. The
-# verdict follows from the figures. With a file "long" in the payload, on an idle machine (ten minutes; docs/lab.md):
+# verdict follows from the figures. With a file "long" in the payload, on an idle machine (ten minutes; docs/dev/lab.md):
 # what is better is found three times, where nothing differs nothing is claimed, and a refused value, and a VF.
 # shellcheck source=tests/lab/cases/lib.sh
 . "$(dirname "$0")/lib.sh"

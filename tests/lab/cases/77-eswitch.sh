@@ -32,7 +32,7 @@ check_is "its mode, as we read it" legacy nl $dev mode
 check_is "and devlink" legacy by_devlink
 check_is "into switchdev" switchdev nl $dev mode switchdev
 check_is "devlink says so" switchdev by_devlink
-check "of a device that is none" refused "not in devlink" nl netdevsim99 mode
+check "of a device that is none" refused "does not support devlink" nl netdevsim99 mode
 
 # ---- ports and representors ----
 check_is "4 ports of VFs (flavour 4)" "0 1 2 3" bash -c "/payload/bin/nldevlink $dev ports | awk '\$2 == 4 { print \$4 }' | sort -n | xargs"

@@ -33,9 +33,9 @@ check_fails "nothing without --yes" vfctl selftest "$ens1"
 state "$left" >/tmp/before
 check "igb: nothing differs from the tables" vfctl -q selftest "$ens1" --yes --json --output /tmp/igb.json
 check_is "no trial failed" "" odd /tmp/igb.json
-for trial in "create|7 VFs" "create|3 VFs" "create|1 VF" "create|8 VFs are refused" "isolation|IOMMU groups of 7 VFs" \
+for trial in "create|7 VFs" "create|3 VFs" "create|1 VF" "create|8 VFs are rejected" "isolation|IOMMU groups of 7 VFs" \
 	"attributes|mac" "attributes|vlan=100 qos=3" "attributes|trust=on" "attributes|spoofchk=off" \
-	"attributes|a multicast MAC is refused" "driver|vfio-pci" "driver|the host's own" "reset|a VF by itself" \
+	"attributes|a multicast MAC is rejected" "driver|vfio-pci" "driver|the host's driver" "reset|a VF on its own" \
 	"moderation|rx-usecs=10000" "moderation|rx-usecs=10001 is refused" "moderation|rx-usecs=2 is refused" "mtu|9000"; do
 	check_is "igb: ${trial#*|}" pass outcome /tmp/igb.json "${trial%|*}" "${trial#*|}"
 done
@@ -75,7 +75,7 @@ for second in "${without[@]}"; do
 done
 killed 4 TERM "$ens2"
 check_is "interrupted: all as before at its end" "" bash -c "$(declare -f state link_of); pci=$pci; state $right | diff /tmp/before -"
-check "it says so" grep -q "everything is as before" /tmp/killed
+check "it says so" grep -q "everything is restored" /tmp/killed
 
 # ---- a VF in use ----
 check "the host uses a VF" bash -c "vfctl -q create $ens2 2 --driver host && udevadm settle --timeout=60 && ip link set \$(ls $pci/\$(basename \$(readlink $pci/$right/virtfn0))/net) up"
@@ -97,7 +97,7 @@ check "--force does it" vfctl selftest "$ens1" --force --dry-run
 ip route del default
 check "over a VLAN on it, IPv6" bash -c "ip link add link $ens1 name lab7 type vlan id 7 && ip link set lab7 up &&
 	ip -6 addr add 2001:db8:97::2/64 dev lab7 nodad && ip -6 route add default via 2001:db8:97::1 dev lab7"
-check "it is refused as well" refused "goes through lab7, which stands on $ens1"
+check "it is refused as well" refused "goes through lab7, which uses $ens1"
 ip link del lab7
 check "neither: it is not refused" vfctl selftest "$ens1" --dry-run
 # A connection that goes over it: made over another device, whose peer's route then moves.

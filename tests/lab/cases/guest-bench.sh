@@ -101,7 +101,7 @@ EOT
 check "the plan is shown, and nothing is set" vfctl bench run /run/lab/moderation.yaml --dry-run
 check_is "the VF is as it was" "$before" usecs
 check "moderation is measured from the guest" \
-	vfctl bench run /run/lab/moderation.yaml --output "$results/moderation" --seed 7
+	vfctl bench run /run/lab/moderation.yaml --no-verdict --output "$results/moderation" --seed 7
 show moderation
 check_is "every run has a figure" $((3 * trials)) figures moderation
 # A round trip takes 6 to 11 ms in here, and the card counts from its last interrupt: a limit of 1 ms
@@ -126,14 +126,25 @@ cat >/run/lab/virtio.yaml <<-EOT
 	  virtio: {guest: linux, device: $virtio, address: 10.9.1.1}
 	  virtio-port: {netns: right, device: $ens2, address: 10.9.1.2}
 	configurations:
-	  virtio: {client: virtio, server: virtio-port}
+	  virtio: {client: virtio, server: virtio-port, settings: {mtu: 1400}}
 	  vf: {client: vf, server: vf-port}
 	tests:
 	  - {name: udp, tool: sockperf, transport: udp, size: 64, duration: 1s}
 EOT
-check "a VF and virtio are measured" vfctl bench run /run/lab/virtio.yaml --output "$results/virtio" --seed 7
+tap=$(grep -lx "fe${virtio_mac#52}" /sys/class/net/*/address | cut -d / -f 5)
+check "the dry run names the tap device and the bridge" bash -c \
+	"vfctl bench run /run/lab/virtio.yaml --no-verdict --dry-run | grep -q '$tap on this host' && \
+	vfctl bench run /run/lab/virtio.yaml --no-verdict --dry-run | grep -q 'br0 on this host'"
+mtus() { cat "/sys/class/net/$tap/mtu" /sys/class/net/br0/mtu | xargs; }
+mtus_are() { [ "$(mtus)" = "$1" ]; }
+vfctl bench run /run/lab/virtio.yaml --no-verdict --output "$results/virtio" --seed 7 >/run/lab/virtio.log 2>&1 &
+run=$!
+eventually "the tap device and the bridge follow the guest's interface" 60 mtus_are "1400 1400"
+wait $run
+check_is "a VF and virtio are measured" 0 echo $?
 show virtio
 check_is "every run has a figure" $((2 * trials)) figures virtio
+check_is "the MTUs of the tap device and the bridge are back" "1500 1500" mtus
 
 # ---- the server in the guest, and Ctrl-C ----
 cat >/run/lab/server.yaml <<-EOT
@@ -152,7 +163,7 @@ EOT
 # usage: cut_off SIGNAL RESULT     it is sent while the server of the second run is on
 cut_off() {
 	local bench
-	vfctl bench run /run/lab/server.yaml --output "$results/$2" --seed 7 >"/run/lab/$2.log" 2>&1 &
+	vfctl bench run /run/lab/server.yaml --no-verdict --output "$results/$2" --seed 7 >"/run/lab/$2.log" 2>&1 &
 	bench=$!
 	until [ -s "$results/$2/trials.jsonl" ] && linux "pidof sockperf" >/dev/null; do
 		kill -0 "$bench" || return
@@ -183,7 +194,7 @@ fi
 # usage: refuses WORDS     the plan, for what is wrong with this guest
 refuses() {
 	local words
-	words=$(vfctl bench run /run/lab/server.yaml --output "$results/refused" 2>&1) && return 1
+	words=$(vfctl bench run /run/lab/server.yaml --no-verdict --output "$results/refused" 2>&1) && return 1
 	grep -q -- "$1" <<<"$words" || ! printf '%s\n' "$words"
 }
 linux "killall qemu-ga; sleep 1; (qemu-ga -b guest-exec -p /dev/vport*p1 -t /run) >/dev/null 2>&1 &"

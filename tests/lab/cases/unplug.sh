@@ -30,7 +30,7 @@ meanwhile() {
 	wait "$harm"
 	echo "# $2 after $1 s: status $status: ${said//$'\n'/ | }"
 }
-words() { grep -cE "went away|not there any more|has no driver|no PF|no driver is bound" <<<"$said"; }
+words() { grep -cE "disappeared|no longer exists|has no driver|not found|not a PF|no driver is bound" <<<"$said"; }
 
 recovery_begin
 check "the hook" vfctl hook install

@@ -39,7 +39,7 @@ static char *bond_of(struct host *h, const struct sim_pf *pf)
 	return h->ops->readlink(h, path, &target) == 0 ? strdup(strrchr(target, '/') + 1) : NULL;
 }
 
-static unsigned count_words(const char *text)
+static unsigned count_text(const char *text)
 {
 	unsigned n = 0;
 
@@ -58,7 +58,7 @@ static bool can_be_one(struct host *h, const struct sim_pf *a, const struct sim_
 		return false;
 	ports = sim_get(h, NET "/bonding/slaves", one);
 	mode = sim_get(h, NET "/bonding/mode", one);
-	return count_words(ports) == 2 && mode && !str_starts(mode, "balance-rr") &&
+	return count_text(ports) == 2 && mode && !str_starts(mode, "balance-rr") &&
 		sim_eswitch(h, &a->bdf) == 1 && sim_eswitch(h, &b->bdf) == 1;
 }
 

@@ -46,12 +46,12 @@ int sim_irq_write(struct host *h, const char *path, const char *text)
 	return sim_put(h, one, "/proc/irq/%u/effective_affinity_list", irq);
 }
 
-static bool has_word(const char *words, const char *word)
+static bool has_word(const char *message, const char *word)
 {
 	size_t len = strcspn(word, " \n");
 
-	for (; words && *words; words += strcspn(words, " \n"), words += strspn(words, " \n"))
-		if (strcspn(words, " \n") == len && !strncmp(words, word, len))
+	for (; message && *message; message += strcspn(message, " \n"), message += strspn(message, " \n"))
+		if (strcspn(message, " \n") == len && !strncmp(message, word, len))
 			return true;
 	return false;
 }

@@ -22,11 +22,11 @@
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define MBPS 125000
 
-char sim_words[160];
+char sim_text[160];
 
-static void say(const char *words)
+static void say(const char *message)
 {
-	snprintf(sim_words, sizeof(sim_words), "%s", words);
+	snprintf(sim_text, sizeof(sim_text), "%s", message);
 }
 
 /* ---- messages ---- */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Generic netlink's ETHTOOL_MSG_COALESCE_GET and _SET, as net/ethtool/coalesce.c and each driver's
- * set_coalesce() answer them. State: .sim/coalesce/NETDEV, "ATTRIBUTE VALUE" lines;
- * .sim/coalesce-forgets: attributes that are taken and not kept, as netdevsim's CQE mode.
+ * set_coalesce() (moderation.c) answer them. State: .sim/coalesce/NETDEV, "ATTRIBUTE VALUE" lines;
+ * .sim/coalesce-forgets: attributes that are taken and not kept, as netdevsim's CQE mode;
+ * .sim/coalesce-shown/NETDEV: the rx-usecs that the next answer still shows; .sim/one-call: a request
+ * calls the driver once, as in Linux 6.1, and not twice; .sim/lro/NETDEV: it has LRO on;
+ * .sim/resets/NETDEV: how many resets of the PF a change of its moderation has caused.
  */
 #include <errno.h>
 #include <linux/devlink.h>
@@ -11,129 +14,21 @@
 #include <linux/netlink.h>
 #include <stdio.h>
 
+#include "moderation.h"
 #include "sim.h"
 
 #define FAMILY 0x15
-#define ATTRIBUTES 26
 #define PFS_MAX 64
 #define BIT(a) (1u << (a))
 
-#define RX_USECS BIT(ETHTOOL_A_COALESCE_RX_USECS)
-#define TX_USECS BIT(ETHTOOL_A_COALESCE_TX_USECS)
-#define RX_FRAMES BIT(ETHTOOL_A_COALESCE_RX_MAX_FRAMES)
-#define TX_FRAMES BIT(ETHTOOL_A_COALESCE_TX_MAX_FRAMES)
-#define TX_FRAMES_IRQ BIT(ETHTOOL_A_COALESCE_TX_MAX_FRAMES_IRQ)
-#define ADAPTIVE_RX BIT(ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX)
-#define ADAPTIVE_TX BIT(ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX)
-#define RX_HIGH BIT(ETHTOOL_A_COALESCE_RX_USECS_HIGH)
-#define TX_HIGH BIT(ETHTOOL_A_COALESCE_TX_USECS_HIGH)
-#define RX_LOW BIT(ETHTOOL_A_COALESCE_RX_USECS_LOW)
-#define RATES (BIT(ETHTOOL_A_COALESCE_PKT_RATE_LOW) | BIT(ETHTOOL_A_COALESCE_PKT_RATE_HIGH) | \
-	BIT(ETHTOOL_A_COALESCE_RATE_SAMPLE_INTERVAL))
-#define CQE_MODES (BIT(24) | BIT(25))
+#define MODES (BIT(ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX) | BIT(ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX) | \
+	BIT(24) | BIT(25)) /* CQE modes */
 
 typedef uint32_t values[ATTRIBUTES];
 
-/* Of each driver: 0, or what it refuses @want with. @now is what it has. */
-static int set_igb(const values now, const values want)
-{
-	uint32_t rx = want[ETHTOOL_A_COALESCE_RX_USECS];
-
-	if (want[ETHTOOL_A_COALESCE_TX_USECS]) /* its queues are paired */
-		return -EINVAL;
-	return rx > 10000 || (rx > 3 && rx < 10) || rx == 2 ? -EINVAL : 0;
-}
-
-static int set_igbvf(const values now, const values want)
-{
-	uint32_t rx = want[ETHTOOL_A_COALESCE_RX_USECS];
-
-	return (rx >= 10 && rx <= 10000) || rx == 0 || rx == 2 || rx == 3 ? 0 : -EINVAL;
-}
-
-static int set_ixgbe(const values now, const values want)
-{
-	return want[ETHTOOL_A_COALESCE_RX_USECS] > 1022 || want[ETHTOOL_A_COALESCE_TX_USECS]
-		? -EINVAL : 0;
-}
-
-static int set_ice(const values now, const values want)
-{
-	return want[ETHTOOL_A_COALESCE_RX_USECS] > 8160 || want[ETHTOOL_A_COALESCE_TX_USECS] > 8160 ||
-			want[ETHTOOL_A_COALESCE_RX_USECS_HIGH] > 236 ? -EINVAL : 0;
-}
-
-static int set_i40e(const values now, const values want)
-{
-	return want[ETHTOOL_A_COALESCE_RX_USECS] > 8160 || want[ETHTOOL_A_COALESCE_TX_USECS] > 8160
-		? -EINVAL : 0;
-}
-
-static int set_mlx5(const values now, const values want)
-{
-	return want[ETHTOOL_A_COALESCE_RX_USECS] > 4095 || want[ETHTOOL_A_COALESCE_TX_USECS] > 4095 ||
-			want[ETHTOOL_A_COALESCE_RX_MAX_FRAMES] > 65535 ||
-			want[ETHTOOL_A_COALESCE_TX_MAX_FRAMES] > 65535 ? -ERANGE : 0;
-}
-
-static int set_mlx4(const values now, const values want)
-{
-	if (!want[ETHTOOL_A_COALESCE_TX_MAX_FRAMES_IRQ])
-		return -EINVAL;
-	for (int i = ETHTOOL_A_COALESCE_RX_USECS; i <= ETHTOOL_A_COALESCE_TX_MAX_FRAMES; i++)
-		if (want[i] > 65535)
-			return -ERANGE;
-	return 0;
-}
-
-/* One that nobody knows. */
-static int set_odd(const values now, const values want)
-{
-	return want[ETHTOOL_A_COALESCE_RX_USECS] % 2 ? 0 : -EINVAL;
-}
-
-static const struct driver {
-	const char *name;
-	uint32_t has;
-	values first; /* as after a probe */
-	int (*set)(const values now, const values want);
-} drivers[] = {
-	{"igb", RX_USECS | TX_USECS, {[ETHTOOL_A_COALESCE_RX_USECS] = 3}, set_igb},
-	{"igbvf", RX_USECS, {[ETHTOOL_A_COALESCE_RX_USECS] = 3}, set_igbvf},
-	{"ixgbe", RX_USECS | TX_USECS, {[ETHTOOL_A_COALESCE_RX_USECS] = 1}, set_ixgbe},
-	{"i40e", RX_USECS | TX_USECS | ADAPTIVE_RX | ADAPTIVE_TX | TX_FRAMES_IRQ | RX_HIGH | TX_HIGH,
-		{[ETHTOOL_A_COALESCE_RX_USECS] = 50, [ETHTOOL_A_COALESCE_TX_USECS] = 50,
-			[ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX] = 1,
-			[ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX] = 1}, set_i40e},
-	{"ice", RX_USECS | TX_USECS | ADAPTIVE_RX | ADAPTIVE_TX | RX_HIGH,
-		{[ETHTOOL_A_COALESCE_RX_USECS] = 50, [ETHTOOL_A_COALESCE_TX_USECS] = 50,
-			[ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX] = 1,
-			[ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX] = 1}, set_ice},
-	{"mlx5_core", RX_USECS | TX_USECS | RX_FRAMES | TX_FRAMES | ADAPTIVE_RX | ADAPTIVE_TX | CQE_MODES,
-		{[ETHTOOL_A_COALESCE_RX_USECS] = 8, [ETHTOOL_A_COALESCE_TX_USECS] = 16,
-			[ETHTOOL_A_COALESCE_RX_MAX_FRAMES] = 128,
-			[ETHTOOL_A_COALESCE_TX_MAX_FRAMES] = 128,
-			[ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX] = 1,
-			[ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX] = 1}, set_mlx5},
-	{"mlx4_core", RX_USECS | TX_USECS | RX_FRAMES | TX_FRAMES | ADAPTIVE_RX | TX_FRAMES_IRQ | RATES |
-			RX_LOW | RX_HIGH,
-		{[ETHTOOL_A_COALESCE_RX_USECS] = 16, [ETHTOOL_A_COALESCE_TX_USECS] = 16,
-			[ETHTOOL_A_COALESCE_RX_MAX_FRAMES] = 44,
-			[ETHTOOL_A_COALESCE_TX_MAX_FRAMES] = 16,
-			[ETHTOOL_A_COALESCE_TX_MAX_FRAMES_IRQ] = 256,
-			[ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX] = 1,
-			[ETHTOOL_A_COALESCE_RX_USECS_HIGH] = 128}, set_mlx4},
-	{"oddnic", RX_USECS | RX_FRAMES, {[ETHTOOL_A_COALESCE_RX_USECS] = 1}, set_odd},
-};
-
-/* The enhanced IPoIB of mlx5 (ipoib/ethtool.c). */
-static const struct driver mlx5_ipoib = {"mlx5_core",
-	RX_USECS | TX_USECS | RX_FRAMES | TX_FRAMES | ADAPTIVE_RX | ADAPTIVE_TX,
-	{[ETHTOOL_A_COALESCE_RX_USECS] = 8, [ETHTOOL_A_COALESCE_TX_USECS] = 16}, set_mlx5};
-
 /* ---- state ---- */
 
-static const struct driver *driver_of(struct host *h, const struct sim_pf *pf)
+static const struct sim_driver *driver_of(struct host *h, const struct sim_pf *pf)
 {
 	char path[128], bdf[VFCTL_BDF_TEXT];
 	_free_ char *target = NULL;
@@ -143,15 +38,10 @@ static const struct driver *driver_of(struct host *h, const struct sim_pf *pf)
 	if (h->ops->readlink(h, path, &target) < 0)
 		return NULL;
 	name = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
-	if (pf->infiniband && str_eq(name, mlx5_ipoib.name))
-		return &mlx5_ipoib;
-	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-		if (str_eq(drivers[i].name, name))
-			return &drivers[i];
-	return NULL;
+	return sim_driver_find(name, pf->infiniband);
 }
 
-static void load(struct host *h, const struct sim_pf *pf, const struct driver *d, values ret)
+static void load(struct host *h, const struct sim_pf *pf, const struct sim_driver *d, values ret)
 {
 	_free_ char *text = sim_get(h, "/.sim/coalesce/%s", pf->netdev);
 	unsigned attribute, value;
@@ -163,7 +53,7 @@ static void load(struct host *h, const struct sim_pf *pf, const struct driver *d
 			ret[attribute] = value;
 }
 
-static int store(struct host *h, const struct sim_pf *pf, const struct driver *d, const values v)
+static int store(struct host *h, const struct sim_pf *pf, const struct sim_driver *d, const values v)
 {
 	_free_ char *forgets = sim_get(h, "/.sim/coalesce-forgets");
 	_buf_ struct buf text = {0};
@@ -226,20 +116,33 @@ static int get_family(struct host *h, const struct nlmsghdr *rq, struct buf *rep
 
 static bool is_mode(unsigned a)
 {
-	return BIT(a) & (ADAPTIVE_RX | ADAPTIVE_TX | CQE_MODES);
+	return BIT(a) & MODES;
+}
+
+/* A driver whose worker applies a time later still reports the former one. */
+static void show_former(struct host *h, const struct sim_pf *pf, values v)
+{
+	_free_ char *shown = sim_get(h, "/.sim/coalesce-shown/%s", pf->netdev);
+	unsigned usecs;
+
+	if (!shown || sscanf(shown, "%u", &usecs) != 1)
+		return;
+	v[ETHTOOL_A_COALESCE_RX_USECS] = v[ETHTOOL_A_COALESCE_TX_USECS] = usecs;
+	sim_remove(h, "/.sim/coalesce-shown/%s", pf->netdev);
 }
 
 static int get_coalesce(struct host *h, const struct nlmsghdr *rq, const struct sim_pf *pf, struct buf *reply)
 {
-	const struct driver *d = driver_of(h, pf);
+	const struct sim_driver *d = driver_of(h, pf);
 	struct nlattr header = {.nla_len = NLA_HDRLEN + 8, .nla_type = ETHTOOL_A_COALESCE_HEADER | NLA_F_NESTED};
 	uint32_t ifindex = pf->ifindex;
 	values v;
 	size_t at;
 
-	if (!d)
+	if (!d || !d->has)
 		return -EOPNOTSUPP;
 	load(h, pf, d, v);
+	show_former(h, pf, v);
 	at = begin(reply, rq, FAMILY, ETHTOOL_MSG_COALESCE_GET_REPLY);
 	buf_add(reply, &header, sizeof(header));
 	put(reply, ETHTOOL_A_HEADER_DEV_INDEX, &ifindex, sizeof(ifindex));
@@ -257,33 +160,91 @@ static int get_coalesce(struct host *h, const struct nlmsghdr *rq, const struct 
 	return 0;
 }
 
-/* Nothing is written when one attribute is not the driver's (ethnl_set_coalesce_validate()). */
-static int set_coalesce(struct host *h, const struct sim_pf *pf, const struct nlattr *first, const char *stop)
+/* The request's values over @io; the kinds of what differs. */
+static void take_values(const struct nlattr *first, const char *stop, values io, bool *ret_mode, bool *ret_value)
 {
-	const struct driver *d = driver_of(h, pf);
-	values now, want;
-	int r;
+	for (const char *at = (const char *)first; at + NLA_HDRLEN <= stop;) {
+		const struct nlattr *attr = (const void *)at;
+		unsigned type = attr->nla_type & NLA_TYPE_MASK;
+		uint32_t value = 0;
 
-	if (!d)
-		return -EOPNOTSUPP;
-	load(h, pf, d, now);
-	memcpy(want, now, sizeof(want));
+		if (type != ETHTOOL_A_COALESCE_HEADER) {
+			value = is_mode(type) ? *(const uint8_t *)(at + NLA_HDRLEN)
+					      : *(const uint32_t *)(const void *)(at + NLA_HDRLEN);
+			*(is_mode(type) ? ret_mode : ret_value) |= io[type] != value;
+			io[type] = value;
+		}
+		at += NLA_ALIGN(attr->nla_len);
+	}
+}
+
+static bool driver_has_all(const struct sim_driver *d, const struct nlattr *first, const char *stop)
+{
 	for (const char *at = (const char *)first; at + NLA_HDRLEN <= stop;) {
 		const struct nlattr *attr = (const void *)at;
 		unsigned type = attr->nla_type & NLA_TYPE_MASK;
 
-		if (type != ETHTOOL_A_COALESCE_HEADER) {
-			if (type >= ATTRIBUTES || !(d->has & BIT(type)))
-				return -EINVAL;
-			want[type] = is_mode(type) ? *(const uint8_t *)(at + NLA_HDRLEN)
-						   : *(const uint32_t *)(const void *)(at + NLA_HDRLEN);
-		}
+		if (type != ETHTOOL_A_COALESCE_HEADER && (type >= ATTRIBUTES || !(d->has & BIT(type))))
+			return false;
 		at += NLA_ALIGN(attr->nla_len);
 	}
-	if (memcmp(now, want, sizeof(now)) == 0)
+	return true;
+}
+
+static void count_reset(struct host *h, const struct sim_pf *pf)
+{
+	_free_ char *count = sim_get(h, "/.sim/resets/%s", pf->netdev);
+	unsigned resets = 0;
+	char text[16];
+
+	if (count)
+		sscanf(count, "%u", &resets);
+	snprintf(text, sizeof(text), "%u\n", resets + 1);
+	sim_put(h, text, "/.sim/resets/%s", pf->netdev);
+}
+
+static int call_driver(struct host *h, const struct sim_pf *pf, const struct sim_driver *d, const struct nlattr *first,
+	const char *stop, bool *ret_both)
+{
+	struct moderation m = {.up = pf->up, .lro = sim_has(h, "/.sim/lro/%s", pf->netdev)};
+	bool mode = false, value = false;
+	char shown[16];
+	int r;
+
+	load(h, pf, d, m.now);
+	memcpy(m.want, m.now, sizeof(m.want));
+	take_values(first, stop, m.want, &mode, &value);
+	*ret_both = mode && value;
+	if (!mode && !value)
 		return 0;
-	r = d->set(now, want);
-	return r < 0 ? r : store(h, pf, d, want);
+	r = d->set(&m);
+	if (r < 0)
+		return r;
+	if (m.reset)
+		count_reset(h, pf);
+	if (d->late && m.want[ETHTOOL_A_COALESCE_RX_USECS] != m.now[ETHTOOL_A_COALESCE_RX_USECS]) {
+		snprintf(shown, sizeof(shown), "%u\n", m.now[ETHTOOL_A_COALESCE_RX_USECS]);
+		sim_put(h, shown, "/.sim/coalesce-shown/%s", pf->netdev);
+	}
+	return store(h, pf, d, m.want);
+}
+
+/*
+ * Nothing is written when one attribute is not the driver's. A request for both a mode and a value calls
+ * the driver twice (ethnl_set_coalesce()).
+ */
+static int set_coalesce(struct host *h, const struct sim_pf *pf, const struct nlattr *first, const char *stop)
+{
+	const struct sim_driver *d = driver_of(h, pf);
+	bool both = false;
+	int r;
+
+	if (!d || !d->has)
+		return -EOPNOTSUPP;
+	if (!driver_has_all(d, first, stop))
+		return -EINVAL;
+	r = call_driver(h, pf, d, first, stop, &both);
+	return r == 0 && both && !sim_has(h, "/.sim/one-call") ? call_driver(h, pf, d, first, stop, &both) : r;
 }
 
 static int coalesce(struct host *h, const struct nlmsghdr *rq, struct buf *reply)

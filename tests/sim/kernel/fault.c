@@ -18,7 +18,7 @@ struct fault {
 	bool on;   /* all calls after it fail as well */
 	bool kill; /* the process dies: before the call, or after it with @late */
 	bool run;  /* $SIM_RUN, a shell command, is run before the call, which then does its work */
-	bool only_libvirt, libvirt; /* its calls alone count, and this is none */
+	bool only_libvirt, libvirt; /* only its calls count, and this call is not one of them */
 	bool only_state;
 	bool hit;
 };
@@ -55,7 +55,7 @@ static int fail(struct host *h)
 
 int sim_inside;
 
-/* What the simulator itself does with memory is not the program's doing. */
+/* Allocations of the simulator itself do not count as the program's. */
 #define INSIDE(call)                                                                     \
 	({                                                                               \
 		int r_;                                                                  \
@@ -137,8 +137,8 @@ static int fault_list(struct host *h, const char *path, char ***ret)
 }
 
 /*
- * What only asks has no work that is done late: links, and devlink (the number of its family, and what
- * comes after).
+ * Requests that only read have no deferred work: links, and devlink (the number of its family, and
+ * what follows).
  */
 static bool only_asks(int protocol, const struct nlmsghdr *m)
 {
@@ -171,6 +171,16 @@ static int fault_exchange(struct host *h, int protocol, const void *request, siz
 static int fault_load_module(struct host *h, const char *name, unsigned ms)
 {
 	return CALL(h, load_module, name, ms);
+}
+
+static int fault_service(struct host *h, const char *verb, const char *unit, unsigned ms)
+{
+	return CALL(h, service, verb, unit, ms);
+}
+
+static int fault_hangup(struct host *h, const char *name)
+{
+	return CALL(h, hangup, name);
 }
 
 static int fault_mode(struct host *h, const char *path, unsigned *ret_mode)
@@ -219,6 +229,8 @@ static const struct host_ops fault_ops = {
 	.list = fault_list,
 	.exchange = fault_exchange,
 	.load_module = fault_load_module,
+	.service = fault_service,
+	.hangup = fault_hangup,
 	.mode = fault_mode,
 	.hold = fault_hold,
 	.lock = fault_lock,

@@ -25,7 +25,7 @@
 #define CPU_WITH_VMX "processor\t: 0\nflags\t\t: fpu vmx\n"
 #define DEV "/sys/bus/pci/devices/%s"
 
-/* What each driver's VF operations can do (facts: driver quirks). */
+/* The VF operations that each driver supports (from the drivers' sources). */
 static const struct {
 	const char *driver;
 	unsigned caps;
@@ -132,6 +132,10 @@ static void make_pf(struct host *h, const char *bdf, const struct pairs *p)
 
 		sim_put(h, line, DEV "/%s", bdf, attrs[i][1]);
 	}
+	if (str_eq(get(p, "total", ""), "none")) /* a card without SR-IOV */
+		for (size_t i = 3; i < ARRAY_SIZE(attrs); i++)
+			if (str_starts(attrs[i][1], "sriov_"))
+				sim_remove(h, DEV "/%s", bdf, attrs[i][1]);
 	if (get(p, "reset", NULL)) { /* of its VFs: flr, bus, none */
 		sim_put(h, "bus\n", DEV "/reset_method", bdf);
 		if (!str_eq(get(p, "reset", ""), "none"))
@@ -274,7 +278,9 @@ static int make_line(struct host *h, char *line)
 
 /* ---- what it looks like now ---- */
 
-/* Of a VF in switchdev mode: whose port it is, whether it is up, and the rates of devlink. */
+/*
+ * The representor of a VF in switchdev mode: its bridge, its link state, and the rates of devlink.
+ */
 static void dump_representor(struct host *h, const struct sim_pf *pf, unsigned index)
 {
 	char text[VFCTL_BDF_TEXT], name[16], path[64];
@@ -293,7 +299,10 @@ static void dump_representor(struct host *h, const struct sim_pf *pf, unsigned i
 		rate ? rate : "-");
 }
 
-/* Of the capability that sysfs.c gives VFs where their number can be set; 0: there is none. */
+/*
+ * The size of the capability that sysfs.c gives VFs whose number of vectors can be set; 0: there is
+ * none.
+ */
 static unsigned vectors_of(struct host *h, const char *bdf)
 {
 	_buf_ struct buf config = {0};
@@ -374,13 +383,15 @@ static void dump_text(struct host *h, const char *what, const char *dir, const c
 		printf("%s %s %s\n", what, name, str_rstrip(text));
 }
 
-/* Governors, where interrupts may go, and the functions that irqbalance leaves alone. */
+/* Governors, where interrupts may go, the functions that irqbalance leaves alone, and OpenSM. */
 static void dump_tuning(struct host *h)
 {
 	static const struct {
 		const char *what, *dir, *prefix, *file;
 	} rows[] = {{"governor", "/sys/devices/system/cpu", "cpu", "/cpufreq/scaling_governor"},
-		{"irq", "/proc/irq", "", "/smp_affinity_list"}, {"kept", "/run/vfctl", "irq-", ""}};
+		{"irq", "/proc/irq", "", "/smp_affinity_list"}, {"kept", "/run/vfctl", "irq-", ""},
+		{"opensm", "/etc/opensm", "", ""}, {"untold", "/run/vfctl", "opensm-untold", ""},
+		{"process", "/proc", "7471", "/comm"}, {"enabled", "/.sim/enabled", "", ""}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		_strv_ char **names = NULL;

@@ -50,7 +50,9 @@ static void put_device(struct host *h, const char *bdf, const char *name, uint64
 	sim_put_link(h, target, IB, name);
 }
 
-/* Where mlx4 keeps a function: its number as slot and function by eights. */
+/*
+ * The name of a function in mlx4's directories: its number as slot and function, in units of eight.
+ */
 static void put_mlx4_function(struct host *h, const struct sim_pf *pf, const char *bdf,
 	unsigned number)
 {
@@ -134,7 +136,7 @@ void sim_rdma_drop_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	sim_remove(h, DEV "/sriov/%u", TEXT(&pf->bdf), index);
 }
 
-/* A driver of this host probes a VF: it reads the GUIDs that are set by then. */
+/* A driver of this host probes a VF: it reads the GUIDs that are set at that time. */
 void sim_rdma_attach(struct host *h, const struct sim_pf *pf, const char *vf_bdf,
 	unsigned index)
 {

@@ -125,11 +125,11 @@ static void end(struct buf *b, size_t at)
 static void acknowledge(struct buf *b, const struct nlmsghdr *rq, int error)
 {
 	struct nlmsgerr body = {.error = error, .msg = *rq};
-	size_t at = begin(b, rq, NLMSG_ERROR, sim_words[0] ? NLM_F_CAPPED | NLM_F_ACK_TLVS : NLM_F_CAPPED);
+	size_t at = begin(b, rq, NLMSG_ERROR, sim_text[0] ? NLM_F_CAPPED | NLM_F_ACK_TLVS : NLM_F_CAPPED);
 
 	buf_add(b, &body, sizeof(body));
-	if (sim_words[0])
-		put_attr(b, NLMSGERR_ATTR_MSG, sim_words, strlen(sim_words) + 1);
+	if (sim_text[0])
+		put_attr(b, NLMSGERR_ATTR_MSG, sim_text, strlen(sim_text) + 1);
 	end(b, at);
 }
 
@@ -521,7 +521,7 @@ int sim_exchange(struct host *h, int protocol, const void *request, size_t len,
 	for (; left >= (int)sizeof(*rq) && rq->nlmsg_len <= (unsigned)left; rq = NLMSG_NEXT(rq, left)) {
 		int r = -EOPNOTSUPP;
 
-		sim_words[0] = '\0';
+		sim_text[0] = '\0';
 		if (protocol == NETLINK_GENERIC)
 			r = sim_generic(h, rq, ret_reply);
 		else if (protocol == NETLINK_RDMA)

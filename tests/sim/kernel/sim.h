@@ -37,7 +37,7 @@ struct sim_vf {
 	uint32_t query_rss;
 };
 
-/* What a PF driver's VF operations can do (facts from drivers/net/ethernet/...). */
+/* The VF operations that a PF driver supports (from drivers/net/ethernet/...). */
 enum {
 	SIM_MAC = 1 << 0,
 	SIM_VLAN = 1 << 1,
@@ -115,12 +115,14 @@ void sim_representor_add(struct host *h, const struct sim_pf *pf, unsigned vf);
 void sim_representor_drop(struct host *h, const struct sim_pf *pf, unsigned vf);
 void sim_representor_name(const struct sim_pf *pf, unsigned vf, char name[16]);
 int sim_representor_index(const struct sim_pf *pf, unsigned vf);
-extern char sim_words[160];
+extern char sim_text[160];
 /* bond.c: a write to a bond, or to the list of them; and the look that mlx5 has at it. */
 bool sim_is_bond(struct host *h, const char *path);
 int sim_bond_write(struct host *h, const char *path, const char *text);
 void sim_lag_look(struct host *h);
 /* sysfs.c: a network device's file. */
+int sim_service(struct host *h, const char *verb, const char *unit, unsigned timeout_ms);
+int sim_hangup(struct host *h, const char *name);
 int sim_store_net(struct host *h, const char *path, const char *text);
 /* neigh.c: one about forwarding tables. */
 int sim_neigh(struct host *h, const struct nlmsghdr *rq, struct buf *reply);

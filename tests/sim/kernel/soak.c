@@ -139,7 +139,7 @@ static int list(struct vfctl_ctx *ctx)
 	return r;
 }
 
-/* What must be refused: a round is wrong when it is not. */
+/* A request that must be refused: the round fails if it is not. */
 static int refused(int r)
 {
 	return r < 0 ? 0 : -EPROTO;

@@ -188,7 +188,7 @@ static int write_unbind(struct host *h, const char *bdf, const char *text, unsig
 	return 0;
 }
 
-/* reset_store(): what is open is reset as well, so nobody may call it then. */
+/* reset_store(): it resets an open device too, so vfctl must not call it then. */
 static int write_reset(struct host *h, const char *bdf, const char *text)
 {
 	_free_ char *times = sim_get(h, "/.sim/resets/%s", bdf), *more = NULL;
@@ -461,7 +461,9 @@ int sim_store_net(struct host *h, const char *path, const char *text)
 		return -ENODEV;
 	bdf = strrchr(target, '/') + 1;
 	if (str_eq(attr, "mtu")) {
-		if (value < 68 || value > 9216)
+		_free_ char *mode = sim_get(h, DEV "/net/%s/mode", bdf, name);
+
+		if (value < 68 || value > (mode && str_starts(mode, "connected") ? 65520 : 9216))
 			return -EINVAL;
 		sim_put(h, text, DEV "/net/%s/mtu", bdf, name);
 		return keep(h, bdf, "mtu", (unsigned)value);
@@ -605,6 +607,8 @@ static int sim_load_module(struct host *h, const char *name, unsigned timeout_ms
 		return module ? sim_remove(h, "/.sim/unloaded/%s", module), 0 : -ENOENT;
 	if (!sim_has(h, "/.sim/modules/%s", name))
 		return -ENOENT;
+	if (!strstr(name, "vfio"))
+		return sim_put(h, "live\n", "/sys/module/%s/initstate", name);
 	return sim_put(h, "", "/sys/bus/pci/drivers/%s/new_id", name);
 }
 
@@ -707,6 +711,8 @@ static const struct host_ops sim_ops = {
 	.list = files_list,
 	.exchange = exchange,
 	.load_module = sim_load_module,
+	.service = sim_service,
+	.hangup = sim_hangup,
 	.nvme_identify = sim_nvme_identify,
 	.kernel_log = sim_kernel_log,
 	.mode = files_mode,

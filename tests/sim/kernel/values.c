@@ -12,15 +12,15 @@
 
 static int store_choice(struct host *h, const char *path, const char *text)
 {
-	static const char *const words[] = {"always", "madvise", "never"};
+	static const char *const message[] = {"always", "madvise", "never"};
 	_buf_ struct buf line = {0};
 	bool found = false;
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		bool is = str_eq(words[i], text);
+	for (size_t i = 0; i < ARRAY_SIZE(message); i++) {
+		bool is = str_eq(message[i], text);
 
 		found |= is;
-		buf_printf(&line, is ? "%s[%s]" : "%s%s", i ? " " : "", words[i]);
+		buf_printf(&line, is ? "%s[%s]" : "%s%s", i ? " " : "", message[i]);
 	}
 	return found ? sim_put(h, line.data, "%s", path) : -EINVAL;
 }
