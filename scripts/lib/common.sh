@@ -109,15 +109,17 @@ lab_image_there() { as_root test -d "$("$top/tests/lab/build" --path)"; }
 
 # ---- what a run starts, and how it ends ----
 
-# Each process that a run starts has the run's mark in its environment (VFCTL_RUN, with those of the runs that
-# it is part of), so that it is found in whatever process group and session it is.
-# usage: mark_of PID     its id and start time; nothing if there is no such process
-mark_of() { awk '{ sub(/^.*\) /, ""); print "'"$1"':" $20 }' "/proc/$1/stat" 2>/dev/null; }
+# Each process that a run starts has the run's mark in its environment (VFCTL_TEST_RUN, with those of the runs that
+# it is part of), so that it is found in whatever process group and session it is. The mark has the PID
+# namespace, because process ids of a clean room mean nothing outside of it.
+# usage: mark_of PID     its id, start time and namespace; nothing if there is no such process
+mark_of() { awk '{ sub(/^.*\) /, ""); print "'"$1:\" \$20 \":$pid_namespace"'" }' "/proc/$1/stat" 2>/dev/null; }
+pid_namespace=$(readlink /proc/self/ns/pid | tr -dc 0-9)
 
 # usage: marked MARK     prints the ids of the processes that have it, but for this script
 marked() {
 	local environ
-	grep -lzsE -- "^VFCTL_RUN=(.* )?$1( .*)?\$" /proc/[0-9]*/environ | while IFS=/ read -r _ _ environ _; do
+	grep -lzsE -- "^VFCTL_TEST_RUN=(.* )?$1( .*)?\$" /proc/[0-9]*/environ | while IFS=/ read -r _ _ environ _; do
 		[ "$environ" = $$ ] || printf '%s\n' "$environ"
 	done
 }
@@ -138,8 +140,9 @@ end_processes() {
 end_leftovers() {
 	local environ mark pid left=()
 	for environ in /proc/[0-9]*/environ; do
-		for mark in $(tr '\0' '\n' 2>/dev/null <"$environ" | sed -n 's/^VFCTL_RUN=//p'); do
-			[ "$(mark_of "${mark%:*}")" = "$mark" ] && continue
+		for mark in $(tr '\0' '\n' 2>/dev/null <"$environ" | sed -n 's/^VFCTL_TEST_RUN=//p'); do
+			[ "${mark##*:}" = "$pid_namespace" ] || continue
+			[ "$(mark_of "${mark%%:*}")" = "$mark" ] && continue
 			pid=${environ#/proc/}
 			left+=("${pid%/environ}")
 			break
@@ -187,7 +190,7 @@ end_background() {
 
 end_on_exit() {
 	own_mark=$(mark_of $$)
-	export VFCTL_RUN="${VFCTL_RUN:+$VFCTL_RUN }$own_mark"
+	export VFCTL_TEST_RUN="${VFCTL_TEST_RUN:+$VFCTL_TEST_RUN }$own_mark"
 	trap end_background EXIT
 	trap 'trap "" INT TERM HUP; exit 130' INT
 	trap 'trap "" INT TERM HUP; exit 143' TERM
