@@ -13,8 +13,7 @@
 
 struct vfctl_placed {
 	struct vfctl_ctx *ctx;
-	struct vfctl_hypervisor *hypervisor; /* of the session; NULL if there is none, or placed
-						on a model */
+	struct vfctl_hypervisor *hypervisor; /* of the session; NULL without a connection or on a model */
 	struct vfctl_placement *placement;   /* placed on a host */
 	struct vfctl_requests *requests;     /* placed on a model */
 	struct vfctl_plan *plan;	     /* placed on a model */
