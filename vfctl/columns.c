@@ -236,8 +236,8 @@ static const struct column table[] = {
 	{"exposed", "why it is not isolated although a guest uses it: group, acs, reset", text_exposed,
 		true, OUT_IF_SAID},
 	{"lease", "domain that it is leased to", text_lease, false, OUT_WRAPS},
-	{"holder", "present user: domain, vfio, netns, host, or free; to be cleaned", text_holder,
-		false, OUT_WRAPS},
+	{"holder", "present user: domain, vfio, process, netns, host, vdpa, or free; to be cleaned",
+		text_holder, false, OUT_WRAPS},
 	{"defined-in", "domains that are off and have the VF in their definition", text_defined_in,
 		false, OUT_STAYS},
 };

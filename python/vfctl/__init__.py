@@ -33,7 +33,7 @@ __all__ = ["Assignment", "Change", "Entry", "Error", "Finding", "Guest", "Invent
 
 _REASON_KINDS = ("choice", "warning", "short", "remedy")
 _LOG_LEVELS = ("error", "warning", "info", "debug")
-_HOLDERS = ("none", "domain", "vfio", "netns", "host")
+_HOLDERS = ("none", "domain", "vfio", "netns", "host", "process", "vdpa")
 
 
 def version() -> str:
@@ -177,7 +177,7 @@ class VF(_Keyed):
         node: int = lib.vfctl_vf_node(pointer)
         #: NUMA node, or None
         self.node: Optional[int] = node if node >= 0 else None
-        #: what uses it now: "none", "domain", "vfio", "netns" or "host"
+        #: what uses it now: "none", "domain", "vfio", "netns", "host", "process" or "vdpa"
         self.holder: str = _HOLDERS[lib.vfctl_vf_holder(pointer)]
         #: whether it is not in use, not leased, not in a definition and not to be cleaned
         self.is_free: bool = bool(lib.vfctl_vf_is_free(pointer))

@@ -52,7 +52,7 @@ static int check_unused_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, st
 
 	if (r < 0)
 		return r;
-	holder_name_all(ctx, inv);
+	holder_find_all(ctx, inv);
 	for (uint32_t i = 0; i < inv->pfs[0].num_vfs; i++)
 		if (vf_is_open(&inv->pfs[0].vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "VF %u of %s is %s, so the eswitch mode stays as it is",

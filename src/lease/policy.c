@@ -48,7 +48,7 @@ static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 		return r;
 	/* Its guest does not run yet, so another process has it open. */
 	if (vf_is_open(vf)) {
-		holder_name_all(ctx, inventory);
+		holder_find_all(ctx, inventory);
 		return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(pf, name), vf->index,
 			TEXT(&vf->bdf), vf_describe_user(vf, message, sizeof(message)));
 	}

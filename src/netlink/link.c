@@ -72,6 +72,36 @@ static void read_mtu(const struct nlattr *attr, struct nl_link *link)
 		link->mtu = *mtu;
 }
 
+static void read_index(const struct nlattr *attr, int *ret)
+{
+	const int32_t *index = payload(attr, sizeof(*index));
+
+	if (index)
+		*ret = *index;
+}
+
+static void read_xdp(const struct nlattr *list, struct nl_link *link)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested(attr, list) {
+		const uint8_t *mode = payload(attr, sizeof(*mode));
+
+		if (mnl_attr_get_type(attr) == IFLA_XDP_ATTACHED && mode)
+			link->xdp = *mode != XDP_ATTACHED_NONE;
+	}
+}
+
+/* The index of a device in another namespace means nothing here. */
+static void forget_foreign_lower(const struct nlmsghdr *m, struct nl_link *link)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, m, sizeof(struct ifinfomsg))
+		if (mnl_attr_get_type(attr) == IFLA_LINK_NETNSID)
+			link->lower = 0;
+}
+
 /* The address of an IPoIB device is longer. */
 static void read_permanent(const struct nlattr *attr, struct vfctl_mac *ret)
 {
@@ -112,6 +142,15 @@ static bool read_link(const struct nlmsghdr *m, struct nl_link *link)
 		case IFLA_MTU:
 			read_mtu(attr, link);
 			break;
+		case IFLA_MASTER:
+			read_index(attr, &link->master);
+			break;
+		case IFLA_LINK:
+			read_index(attr, &link->lower);
+			break;
+		case IFLA_XDP:
+			read_xdp(attr, link);
+			break;
 		case IFLA_PERM_ADDRESS:
 			read_permanent(attr, &link->permanent);
 			break;
@@ -123,6 +162,7 @@ static bool read_link(const struct nlmsghdr *m, struct nl_link *link)
 			break;
 		}
 	}
+	forget_foreign_lower(m, link);
 	return true;
 }
 

@@ -20,6 +20,9 @@ struct nl_link {
 	bool up;       /* administratively */
 	bool carrier;
 	uint32_t mtu;
+	int master; /* index of the bridge, bond, team or OVS datapath of which it is a port; 0: none */
+	int lower;  /* index of the device that a macvtap, macvlan, ipvlan or VLAN is on; 0: none */
+	bool xdp;   /* an XDP program receives its packets */
 };
 
 struct nl_links {

@@ -154,6 +154,25 @@ int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const 
 	return r < 0 ? r : vfctl_bdf_parse(name, ret_bdf);
 }
 
+int pci_of_link(struct vfctl_ctx *ctx, struct vfctl_bdf *ret, const char *fmt, ...)
+{
+	_free_ char *path = NULL, *target = NULL;
+	char *save = NULL;
+	va_list args;
+	int r, found = -ENOENT;
+
+	va_start(args, fmt);
+	path = str_vformat(fmt, args);
+	va_end(args);
+	r = path ? host_try_link(ctx, &target, "%s", path) : -ENOMEM;
+	if (r < 0)
+		return r;
+	for (char *at = strtok_r(target, "/", &save); at; at = strtok_r(NULL, "/", &save))
+		if (vfctl_bdf_parse(at, ret) == 0)
+			found = 0;
+	return found;
+}
+
 int pci_children(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dir,
 	char ***ret_names)
 {

@@ -61,6 +61,13 @@ int pci_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,
 	struct vfctl_bdf *ret_bdf);
 
+/*
+ * The PCI function that a device in sysfs is, or is below: the last address in the target of that
+ * link, such as /sys/class/uio/uio0 -> ../../devices/pci0000:00/0000:00:02.0/uio/uio0. -ENOENT if
+ * there is none.
+ */
+int pci_of_link(struct vfctl_ctx *ctx, struct vfctl_bdf *ret, const char *fmt, ...) _printf_(3, 4);
+
 #define PCI_PATH_MAX 16
 /*
  * The functions on the path to it, from the root port down, ending with itself; @ret has space for

@@ -2,13 +2,12 @@
 #include "sriov/holder.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/parse.h"
 #include "host/host.h"
 #include "pci/device.h"
-
-#define CLASS_ETHERNET 0x0200
 
 /*
  * vfio-pci enables the function when a process opens it and disables it at the last close, so the
@@ -20,39 +19,116 @@ static bool open_in_vfio(struct vfctl_ctx *ctx, const struct vfctl_vf *vf)
 	return pci_driver_is_vfio(vf->driver) && pci_read_int(ctx, &vf->bdf, "enable", 0) > 0;
 }
 
-static bool netdev_is_up(const struct nl_links *links, const char *name)
+/* ---- the host ---- */
+
+static const struct nl_link *find_link(const struct nl_links *links, const char *name)
 {
 	for (size_t i = 0; links && i < links->count; i++)
 		if (str_eq(links->v[i].name, name))
-			return links->v[i].up;
-	return false;
+			return &links->v[i];
+	return NULL;
 }
 
-void holder_of_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_vf *vf,
+static const struct nl_link *find_above(const struct nl_links *links, int ifindex)
+{
+	for (size_t i = 0; i < links->count; i++)
+		if (links->v[i].lower == ifindex && links->v[i].ifindex != ifindex)
+			return &links->v[i];
+	return NULL;
+}
+
+static const char *name_of_index(const struct nl_links *links, int ifindex)
+{
+	for (size_t i = 0; i < links->count; i++)
+		if (links->v[i].ifindex == ifindex)
+			return links->v[i].name;
+	return "another device";
+}
+
+/* A device that is down can be in use too: its bridge, bond or macvtap is configured already. */
+static bool host_uses(const struct nl_links *links, const char *name, struct vfctl_holder *ret)
+{
+	const struct nl_link *link = find_link(links, name);
+	const struct nl_link *above = link ? find_above(links, link->ifindex) : NULL;
+	const size_t size = sizeof(ret->name);
+
+	if (!link || !(link->up || link->master || above || link->xdp))
+		return false;
+	ret->kind = VFCTL_HOLDER_HOST;
+	if (link->up)
+		str_copy(ret->name, size, name);
+	else if (link->master)
+		snprintf(ret->name, size, "%s (port of %s)", name, name_of_index(links, link->master));
+	else if (above)
+		snprintf(ret->name, size, "%s (below %s)", name, above->name);
+	else
+		snprintf(ret->name, size, "%s (XDP program)", name);
+	return true;
+}
+
+void holder_of_vf(struct vfctl_ctx *ctx, struct vfctl_vf *vf, char *const *netdevs,
 	const struct nl_links *links)
+{
+	vf->holder = (struct vfctl_holder){.kind = VFCTL_HOLDER_NONE};
+	if (open_in_vfio(ctx, vf))
+		vf->holder.kind = VFCTL_HOLDER_VFIO;
+	/* sysfs shows only the network devices of the reader's own namespace. */
+	if (netdevs && !netdevs[0])
+		vf->holder.kind = VFCTL_HOLDER_NETNS;
+	/* IPoIB has a device for each P_Key. */
+	for (size_t i = 0; netdevs && netdevs[i]; i++)
+		if (host_uses(links, netdevs[i], &vf->holder))
+			return;
+}
+
+/* ---- vDPA devices ---- */
+
+#define VDPA_DEVICES "/sys/bus/vdpa/devices"
+
+static struct vfctl_vf *vf_at(struct vfctl_inventory *inv, const struct vfctl_bdf *bdf)
+{
+	return (struct vfctl_vf *)vfctl_inventory_vf_at(inv, bdf, NULL);
+}
+
+int vdpa_function(struct vfctl_ctx *ctx, const char *number, struct vfctl_bdf *ret)
+{
+	_strv_ char **names = NULL;
+	int r = !*number || strchr(number, '/') ? -ENOENT : host_try_list(ctx, &names, VDPA_DEVICES);
+
+	for (size_t i = 0; r == 0 && names[i]; i++)
+		if (host_exists(ctx, VDPA_DEVICES "/%s/vhost-vdpa-%s", names[i], number))
+			return pci_of_link(ctx, ret, VDPA_DEVICES "/%s", names[i]);
+	return r < 0 ? r : -ENOENT;
+}
+
+/* The VF that a vDPA device is on stays with its host driver, mlx5_core or another. */
+static void note_vdpa(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
 {
 	_strv_ char **names = NULL;
 
-	vf->holder.kind = VFCTL_HOLDER_NONE;
-	if (!vf->driver[0])
+	if (host_try_list(ctx, &names, VDPA_DEVICES) < 0)
 		return;
-	if (open_in_vfio(ctx, vf))
-		vf->holder.kind = VFCTL_HOLDER_VFIO;
-	if (pci_driver_is_vfio(vf->driver) || pf->class_code >> 8 != CLASS_ETHERNET)
-		return;
-	/* sysfs shows only the network devices of the reader's own namespace. */
-	if (!vf->netdev[0] && pci_netdevs(ctx, &vf->bdf, &names, NULL) == 0)
-		vf->holder.kind = VFCTL_HOLDER_NETNS;
-	else if (vf->netdev[0] && netdev_is_up(links, vf->netdev))
-		vf->holder.kind = VFCTL_HOLDER_HOST;
-	if (vf->holder.kind == VFCTL_HOLDER_HOST)
-		str_copy(vf->holder.name, sizeof(vf->holder.name), vf->netdev);
+	for (size_t i = 0; names[i]; i++) {
+		struct vfctl_bdf bdf;
+		struct vfctl_vf *vf = pci_of_link(ctx, &bdf, VDPA_DEVICES "/%s", names[i]) < 0
+			? NULL : vf_at(inv, &bdf);
+
+		if (!vf || vf->holder.kind != VFCTL_HOLDER_NONE)
+			continue;
+		vf->holder.kind = VFCTL_HOLDER_VDPA;
+		str_copy(vf->holder.name, sizeof(vf->holder.name), names[i]);
+	}
 }
 
 /* ---- the process that has it open ---- */
 
-static struct vfctl_vf *vf_of_group(struct vfctl_inventory *inv, int group)
+static struct vfctl_vf *vf_of_group(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
+	const char *number)
 {
+	int group;
+
+	if (parse_int(number, 0, INT32_MAX, &group) < 0)
+		return NULL;
 	for (size_t i = 0; i < inv->pf_count; i++)
 		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
 			if (inv->pfs[i].vfs[k].iommu_group == group &&
@@ -61,31 +137,60 @@ static struct vfctl_vf *vf_of_group(struct vfctl_inventory *inv, int group)
 	return NULL;
 }
 
-/* The group number of "/dev/vfio/12"; the newer "/dev/vfio/devices/vfio3" names no group. */
-static int group_of_path(const char *path)
+static struct vfctl_vf *vf_of_class(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
+	const char *class, const char *prefix, const char *number)
 {
-	static const char prefix[] = "/dev/vfio/";
-	int group;
+	struct vfctl_bdf bdf;
 
-	if (!str_starts(path, prefix) ||
-		parse_int(path + strlen(prefix), 0, INT32_MAX, &group) < 0)
-		return -1;
-	return group;
+	return !*number || strchr(number, '/') ||
+		pci_of_link(ctx, &bdf, "/sys/class/%s/%s%s", class, prefix, number) < 0
+		? NULL : vf_at(inv, &bdf);
 }
 
 static struct vfctl_vf *vf_of_cdev(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
+	const char *number)
+{
+	return vf_of_class(ctx, inv, "vfio-dev", "vfio", number);
+}
+
+static struct vfctl_vf *vf_of_uio(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
+	const char *number)
+{
+	return vf_of_class(ctx, inv, "uio", "uio", number);
+}
+
+static struct vfctl_vf *vf_of_uverbs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
+	const char *number)
+{
+	return vf_of_class(ctx, inv, "infiniband_verbs", "uverbs", number);
+}
+
+static struct vfctl_vf *vf_of_vhost_vdpa(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
+	const char *number)
+{
+	struct vfctl_bdf bdf;
+
+	return vdpa_function(ctx, number, &bdf) < 0 ? NULL : vf_at(inv, &bdf);
+}
+
+/* The device nodes through which a process uses a VF, each before a shorter prefix of itself. */
+static const struct {
+	const char *prefix;
+	struct vfctl_vf *(*find)(struct vfctl_ctx *ctx, struct vfctl_inventory *inv, const char *number);
+} nodes[] = {
+	{"/dev/vfio/devices/vfio", vf_of_cdev},
+	{"/dev/vfio/", vf_of_group},
+	{"/dev/uio", vf_of_uio},
+	{"/dev/infiniband/uverbs", vf_of_uverbs},
+	{VHOST_VDPA, vf_of_vhost_vdpa},
+};
+
+static struct vfctl_vf *vf_of_node(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
 	const char *path)
 {
-	static const char prefix[] = "/dev/vfio/devices/";
-
-	if (!str_starts(path, prefix))
-		return NULL;
-	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (inv->pfs[i].vfs[k].holder.kind == VFCTL_HOLDER_VFIO &&
-				host_exists(ctx, PCI_SYSFS "%s/vfio-dev/%s",
-					TEXT(&inv->pfs[i].vfs[k].bdf), path + strlen(prefix)))
-				return &inv->pfs[i].vfs[k];
+	for (size_t i = 0; i < ARRAY_SIZE(nodes); i++)
+		if (str_starts(path, nodes[i].prefix))
+			return nodes[i].find(ctx, inv, path + strlen(nodes[i].prefix));
 	return NULL;
 }
 
@@ -94,9 +199,19 @@ static void name_process(struct vfctl_ctx *ctx, struct vfctl_vf *vf, const char 
 	_free_ char *comm = NULL;
 
 	vf->holder.pid = atoi(pid); /* only digits: the caller checked that */
+	if (vf->holder.kind != VFCTL_HOLDER_VFIO)
+		vf->holder.kind = VFCTL_HOLDER_PROCESS;
 	if (host_try_read(ctx, &comm, "/proc/%s/comm", pid) < 0)
-		return;
-	snprintf(vf->holder.name, sizeof(vf->holder.name), "%s (pid %s)", comm, pid);
+		comm = NULL;
+	snprintf(vf->holder.name, sizeof(vf->holder.name), "%s (pid %s)", comm ? comm : "a process",
+		pid);
+}
+
+/* A device of the host that is up was found before; it says more than a process. */
+static bool may_name(const struct vfctl_vf *vf)
+{
+	return !vf->holder.pid && vf->holder.kind != VFCTL_HOLDER_HOST &&
+		vf->holder.kind != VFCTL_HOLDER_NETNS;
 }
 
 static void look_at_process(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
@@ -110,30 +225,35 @@ static void look_at_process(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
 		_free_ char *target = NULL;
 		struct vfctl_vf *vf;
 
-		if (host_try_link(ctx, &target, "/proc/%s/fd/%s", pid, fds[i]) < 0 ||
-			!str_starts(target, "/dev/vfio/"))
+		if (host_try_link(ctx, &target, "/proc/%s/fd/%s", pid, fds[i]) < 0)
 			continue;
-		vf = vf_of_group(inv, group_of_path(target));
-		if (!vf)
-			vf = vf_of_cdev(ctx, inv, target);
-		if (vf && !vf->holder.pid)
+		vf = vf_of_node(ctx, inv, target);
+		if (vf && may_name(vf))
 			name_process(ctx, vf, pid);
 	}
+}
+
+/* Whether a process can have it open, or has it open in VFIO. */
+static bool may_be_open(const struct vfctl_vf *vf)
+{
+	return vf->holder.kind == VFCTL_HOLDER_VFIO || vf->holder.kind == VFCTL_HOLDER_VDPA ||
+		vf->rdma[0] || strstr(vf->driver, "uio");
 }
 
 static bool any_open(const struct vfctl_inventory *inv)
 {
 	for (size_t i = 0; i < inv->pf_count; i++)
 		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (inv->pfs[i].vfs[k].holder.kind == VFCTL_HOLDER_VFIO)
+			if (may_be_open(&inv->pfs[i].vfs[k]))
 				return true;
 	return false;
 }
 
-void holder_name_all(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory)
+void holder_find_all(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory)
 {
 	_strv_ char **entries = NULL;
 
+	note_vdpa(ctx, inventory);
 	if (!any_open(inventory) || host_try_list(ctx, &entries, "/proc") < 0)
 		return;
 	for (size_t i = 0; entries[i]; i++)
@@ -149,6 +269,8 @@ static const char *const kind_names[] = {
 	[VFCTL_HOLDER_VFIO] = "vfio",
 	[VFCTL_HOLDER_NETNS] = "netns",
 	[VFCTL_HOLDER_HOST] = "host",
+	[VFCTL_HOLDER_PROCESS] = "process",
+	[VFCTL_HOLDER_VDPA] = "vdpa",
 };
 
 const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind)
@@ -173,7 +295,9 @@ static const char *describe_holder(const struct vfctl_holder *holder, char *buf,
 		[VFCTL_HOLDER_DOMAIN] = "in use by the running domain %s",
 		[VFCTL_HOLDER_VFIO] = "open in %s",
 		[VFCTL_HOLDER_NETNS] = "in another network namespace%s",
-		[VFCTL_HOLDER_HOST] = "up on the host as %s",
+		[VFCTL_HOLDER_HOST] = "in use on the host as %s",
+		[VFCTL_HOLDER_PROCESS] = "open in %s",
+		[VFCTL_HOLDER_VDPA] = "in use on the host as vDPA device %s",
 	};
 	const char *name = holder->name;
 

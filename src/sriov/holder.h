@@ -5,12 +5,25 @@
 #include "netlink/link.h"
 #include "core/inventory.h"
 
-/* Fill in vf->holder from the kernel's view: open in VFIO, or in use by the host. */
-void holder_of_vf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_vf *vf,
+/*
+ * Fill in vf->holder from the VF's own directory and the links: open in VFIO, in use by the host, or
+ * in another namespace.
+ * @netdevs  its network devices; empty: they are in another namespace; NULL: it has none.
+ * @links    NULL: not read; then no use by the host is found.
+ */
+void holder_of_vf(struct vfctl_ctx *ctx, struct vfctl_vf *vf, char *const *netdevs,
 	const struct nl_links *links);
 
-/* Find the processes of all VFs that are open in VFIO, in one pass over /proc. */
-void holder_name_all(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory);
+/*
+ * Complete the holders: vDPA devices, and the processes that have a VF open in VFIO, UIO, RDMA verbs
+ * or vDPA, in one pass over /proc. Processes that may not be read (without root) are left out.
+ */
+void holder_find_all(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory);
+
+/* Prefix of the device node of a vDPA device for guests. */
+#define VHOST_VDPA "/dev/vhost-vdpa-"
+/* The PCI function of the vDPA device with that node; -ENOENT. */
+int vdpa_function(struct vfctl_ctx *ctx, const char *number, struct vfctl_bdf *ret);
 
 /* Whether a process has the VF open, or its network device is in use. */
 bool vf_is_open(const struct vfctl_vf *vf);

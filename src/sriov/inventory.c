@@ -20,9 +20,9 @@
 #include "sriov/links.h"
 #include "sriov/pf.h"
 
-/* The words of the last failure become a doubt. */
 #define CLASS_NETWORK 0x02
 
+/* Keep the message of the first failure. */
 static void add_unread(struct vfctl_ctx *ctx, char **doubt)
 {
 	if (!*doubt)
@@ -39,7 +39,9 @@ static void first_child(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, cons
 		str_copy(name, size, names[0]);
 }
 
-static void read_vf_sysfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_vf *vf)
+/* Its own directory in sysfs, and from it its user. */
+static void read_vf_sysfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_vf *vf,
+	const struct nl_links *links)
 {
 	_strv_ char **names = NULL;
 
@@ -48,12 +50,14 @@ static void read_vf_sysfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, stru
 	vf->iommu_group = pci_iommu_group(ctx, &vf->bdf);
 	if (vf->iommu_group < 0)
 		vf->iommu_group = -1;
-	if (!vf->driver[0] || pci_driver_is_vfio(vf->driver))
-		return;
-	if (pf->class_code >> 16 == CLASS_NETWORK &&
-		pci_netdevs(ctx, &vf->bdf, &names, NULL) == 0 && names[0])
-		str_copy(vf->netdev, sizeof(vf->netdev), names[0]);
-	first_child(ctx, &vf->bdf, "infiniband", vf->rdma, sizeof(vf->rdma));
+	if (vf->driver[0] && !pci_driver_is_vfio(vf->driver)) {
+		if (pf->class_code >> 16 == CLASS_NETWORK)
+			pci_netdevs(ctx, &vf->bdf, &names, NULL);
+		if (names && names[0])
+			str_copy(vf->netdev, sizeof(vf->netdev), names[0]);
+		first_child(ctx, &vf->bdf, "infiniband", vf->rdma, sizeof(vf->rdma));
+	}
+	holder_of_vf(ctx, vf, names, links);
 }
 
 static void merge_attrs(const struct vfctl_pf *pf, struct vfctl_vf *vf,
@@ -105,13 +109,11 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		const struct nl_vf *info = nl_vfs_find(&infos, pf->vfs[i].index);
 
 		if (depth == DEPTH_ALL)
-			read_vf_sysfs(ctx, pf, &pf->vfs[i]);
+			read_vf_sysfs(ctx, pf, &pf->vfs[i], links);
 		if (info)
 			merge_attrs(pf, &pf->vfs[i], info);
 		if (way->read)
 			way->read(ctx, pf, pf->vfs[i].index, &pf->vfs[i].attrs);
-		if (depth == DEPTH_ALL)
-			holder_of_vf(ctx, pf, &pf->vfs[i], links);
 	}
 	if (pf->num_vfs && pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
 		r = read_rates(ctx, pf);
@@ -295,8 +297,8 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 		if (r < 0)
 			return r;
 	}
-	holder_name_all(ctx, inv);
-	free(host_take_unread(ctx)); /* names are only for display; no decision depends on them */
+	holder_find_all(ctx, inv);
+	free(host_take_unread(ctx)); /* without root, other users' processes cannot be read */
 	ctx_clear(ctx);
 	*ret_inventory = steal(inv);
 	return 0;
@@ -382,8 +384,7 @@ int inventory_complete(struct vfctl_ctx *ctx, struct vfctl_pf *pf, struct vfctl_
 {
 	_free_ char *doubt = NULL;
 
-	read_vf_sysfs(ctx, pf, vf);
-	holder_of_vf(ctx, pf, vf, &(const struct nl_links){0});
+	read_vf_sysfs(ctx, pf, vf, NULL);
 	doubt = host_take_unread(ctx);
 	return doubt ? ctx_fail(ctx, -EIO, "%s", doubt) : 0;
 }

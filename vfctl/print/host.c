@@ -61,8 +61,8 @@ const struct member answer_values[] = {
 TEXT_OF(holder_kind, OF, vfctl_holder_kind_name(it->kind))
 const struct member answer_holder[] = {
 	SECTION("HOLDER", "The user of a VF."),
-	TEXT("kind", holder_kind, "none, domain, vfio (another process), netns (another network "
-		"namespace) or host"),
+	TEXT("kind", holder_kind, "none, domain, vfio or process (of another program), netns "
+		"(another network namespace), host or vdpa (a vDPA device of this host)"),
 	FIELD(name, "name of the domain, process or network device"),
 	FIELD_AS("domain_uuid", uuid, "UUID of the domain"),
 	FIELD(pid, "ID of the process that has the VF open", NONZERO), END};

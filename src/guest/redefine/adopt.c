@@ -93,8 +93,9 @@ static int check_free(struct vfctl_ctx *ctx, const struct adopt_op *o, const str
 			return ctx_fail(ctx, -EBUSY, "%s/%u is also a device of domain %s; remove it "
 				"from one of them (virsh edit)", vfctl_pf_name(pf, text), vf->index, d->name);
 	}
-	if (!lease && (own || (vf->holder.kind != VFCTL_HOLDER_VFIO &&
-		vf->holder.kind != VFCTL_HOLDER_DOMAIN)))
+	/* libvirt takes a VF from its host driver when the domain starts, but not from a process. */
+	if (!lease && (own || !vf_is_open(vf) || vf->holder.kind == VFCTL_HOLDER_HOST ||
+		vf->holder.kind == VFCTL_HOLDER_NETNS))
 		return 0;
 	return ctx_fail(ctx, -EBUSY, "%s/%u is %s; remove it from domain %s (virsh edit %s)",
 		vfctl_pf_name(pf, text), vf->index, vf_describe_user(vf, message, sizeof(message)),

@@ -175,7 +175,7 @@ int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 const struct vfctl_vf *vfctl_inventory_vf_at(const struct vfctl_inventory *inventory,
 	const struct vfctl_bdf *bdf, const struct vfctl_pf **ret_pf);
 
-/** "none", "domain", "vfio", "netns", "host". */
+/** "none", "domain", "vfio", "netns", "host", "process", "vdpa". */
 const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind);
 
 /** "unknown", "off", "active"; never NULL. */

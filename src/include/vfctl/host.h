@@ -36,7 +36,10 @@ enum vfctl_holder_kind {
 	VFCTL_HOLDER_DOMAIN, /**< a running libvirt domain: its QEMU has it open in VFIO */
 	VFCTL_HOLDER_VFIO,   /**< open in VFIO by another process, or by an unknown one */
 	VFCTL_HOLDER_NETNS,  /**< its network device is in another network namespace */
-	VFCTL_HOLDER_HOST,   /**< its network device is up on this host */
+	VFCTL_HOLDER_HOST,   /**< the host uses its network device: it is up, a port of a bridge or bond,
+				  below a macvtap or VLAN, or has an XDP program */
+	VFCTL_HOLDER_PROCESS, /**< a process has it open through UIO, RDMA verbs or vDPA; @since 0.2 */
+	VFCTL_HOLDER_VDPA,   /**< a vDPA device of the host is on it; @since 0.2 */
 };
 
 /**

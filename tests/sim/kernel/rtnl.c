@@ -177,7 +177,32 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	end(b, at);
 }
 
-/* Network devices besides those of PFs: .sim/links/NAME holds 1 when it is up. */
+/* The index of another link: 1000 and its place in the list. */
+static void put_index(struct buf *b, uint16_t type, const char *text, const char *key, char **names)
+{
+	const char *at = strstr(text, key);
+
+	for (int i = 0; at && names[i]; i++)
+		if (str_starts(at + strlen(key), names[i])) {
+			int index = 1000 + i;
+
+			put_attr(b, type, &index, sizeof(index));
+		}
+}
+
+static void put_xdp(struct buf *b)
+{
+	size_t nest = nest_start(b, IFLA_XDP | NLA_F_NESTED);
+	uint8_t mode = XDP_ATTACHED_DRV;
+
+	put_attr(b, IFLA_XDP_ATTACHED, &mode, sizeof(mode));
+	nest_end(b, nest);
+}
+
+/*
+ * Network devices besides those of PFs: .sim/links/NAME holds 1 if it is up, else 0; then may follow
+ * " master=NAME", " lower=NAME" and " xdp".
+ */
 static void put_other_links(struct host *h, struct buf *b, const struct nlmsghdr *rq)
 {
 	_free_ char *dir = str_format("%s/.sim/links", h->root);
@@ -187,13 +212,17 @@ static void put_other_links(struct host *h, struct buf *b, const struct nlmsghdr
 	if (!dir || files_list(&plain, dir, &names) < 0)
 		return;
 	for (int i = 0; names[i]; i++) {
-		_free_ char *up = sim_get(h, "/.sim/links/%s", names[i]);
+		_free_ char *text = sim_get(h, "/.sim/links/%s", names[i]);
 		struct ifinfomsg info = {.ifi_type = ARPHRD_ETHER, .ifi_index = 1000 + i,
-			.ifi_flags = up && *up == '1' ? IFF_UP : 0};
+			.ifi_flags = text && *text == '1' ? IFF_UP : 0};
 		size_t at = begin(b, rq, RTM_NEWLINK, NLM_F_MULTI);
 
 		buf_add(b, &info, sizeof(info));
 		put_attr(b, IFLA_IFNAME, names[i], strlen(names[i]) + 1);
+		put_index(b, IFLA_MASTER, text ? text : "", " master=", names);
+		put_index(b, IFLA_LINK, text ? text : "", " lower=", names);
+		if (text && strstr(text, " xdp"))
+			put_xdp(b);
 		end(b, at);
 	}
 }
