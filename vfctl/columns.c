@@ -32,6 +32,8 @@ const char *holder_text(const struct vfctl_vf *vf, char buf[COLUMN_TEXT])
 
 	if (h->kind == VFCTL_HOLDER_NONE && vf->defined_in[0])
 		snprintf(buf, COLUMN_TEXT, "off: %s", vf->defined_in);
+	else if (h->kind == VFCTL_HOLDER_NONE && vf->promise.network[0])
+		snprintf(buf, COLUMN_TEXT, "network %s", vf->promise.network);
 	else if (h->kind == VFCTL_HOLDER_NONE)
 		return vf->to_clean ? "to be cleaned" : vf->lease.name[0] ? "" : "free";
 	else

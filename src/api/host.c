@@ -256,7 +256,7 @@ enum vfctl_holder_kind vfctl_vf_holder(const struct vfctl_vf *vf)
 bool vfctl_vf_is_free(const struct vfctl_vf *vf)
 {
 	return vf->holder.kind == VFCTL_HOLDER_NONE && !vf->lease.name[0] && !vf->defined_in[0] &&
-		!vf->to_clean;
+		!vf->promise.network[0] && !vf->to_clean;
 }
 
 static int get_holder(const struct member *m, const void *object, char *buf, size_t size)

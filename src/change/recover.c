@@ -64,8 +64,10 @@ static size_t drop_forgotten(struct vfctl_ctx *ctx, struct open_change *c, bool 
 static void forget_definitions(struct vfctl_snapshot *s)
 {
 	for (size_t i = 0; i < s->inventory->pf_count; i++)
-		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++)
+		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++) {
 			s->inventory->pfs[i].vfs[k].defined_in[0] = '\0';
+			s->inventory->pfs[i].vfs[k].promise.network[0] = '\0';
+		}
 }
 
 static int check_numvfs(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)

@@ -308,7 +308,7 @@ static bool variant_of(const char *aliases, const char *modalias, char ret[PCI_D
 static const struct vfctl_vf *first_of_guests(const struct vfctl_pf *pf)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (is_taken(&pf->vfs[i]) || pf->vfs[i].defined_in[0])
+		if (is_taken(&pf->vfs[i]) || pf->vfs[i].defined_in[0] || pf->vfs[i].promise.network[0])
 			return &pf->vfs[i];
 	return NULL;
 }

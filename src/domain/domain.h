@@ -42,6 +42,17 @@ int domain_read_known(struct vfctl_ctx *ctx, const char *xml, struct vfctl_parse
 int domain_intent_read_known(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	struct vfctl_domain_intent *ret, char **ret_unread);
 
+/* qemu_arg.c: a host device in an argument of QEMU. */
+struct qemu_device {
+	struct vfctl_bdf bdf;
+	char path[64]; /* of a vDPA device; "": it is @bdf */
+};
+/*
+ * 1: the value of a -device, -netdev or -drive names a host device, in QEMU's own form or as JSON;
+ * 0: it names none; -EINVAL: its address cannot be read.
+ */
+int qemu_arg_device(const char *value, struct qemu_device *ret);
+
 /* parsed_numa.c: cells and pins. */
 int parsed_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_parsed_domain *parsed);
@@ -103,8 +114,20 @@ int metadata_remove(struct vfctl_ctx *ctx, const char *xml, char **ret_xml);
 
 /* networks.c: names of the libvirt networks of the domain's interfaces, NULL-terminated. */
 int domain_networks(struct vfctl_ctx *ctx, const char *xml, char ***ret_names);
-/* 1: the XML is that of a network that provides VFs. -EINVAL: it is not XML. */
-int network_is_pool(struct vfctl_ctx *ctx, const char *xml);
+/*
+ * The devices of the host that a libvirt network gives to its domains: PFs (it gives their VFs), VFs
+ * by network device, VFs by address. libvirt writes all addresses beside the PF into a network that
+ * is active. A network of another kind has none.
+ */
+struct libvirt_network {
+	bool hostdev;	/* it gives VFs themselves, not macvtaps on them */
+	char **devices; /* names of network devices; NULL if none */
+	struct vfctl_bdf *functions;
+	size_t function_count;
+};
+/* -EINVAL: it is not XML, or an address is not valid. */
+int libvirt_network_read(struct vfctl_ctx *ctx, const char *xml, struct libvirt_network *ret);
+void libvirt_network_clear(struct libvirt_network *network);
 /*
  * Write the guest's file into vfctl's metadata. @template_hash: 0 if there is none. @ret_xml: the
  * whole domain.

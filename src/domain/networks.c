@@ -30,12 +30,80 @@ int domain_networks(struct vfctl_ctx *ctx, const char *text, char ***ret_names)
 	return 0;
 }
 
-int network_is_pool(struct vfctl_ctx *ctx, const char *text)
+void libvirt_network_clear(struct libvirt_network *network)
 {
+	strv_free(network->devices);
+	free(network->functions);
+	*network = (struct libvirt_network){0};
+}
+
+static int add_name(struct vfctl_ctx *ctx, char ***io, const char *name)
+{
+	size_t count = *io ? strv_len(*io) : 0;
+
+	if (!name)
+		return 0;
+	if (!array_grow(*io, count) || !array_grow(*io, count + 1))
+		return ctx_oom(ctx);
+	(*io)[count] = strdup(name);
+	if (!(*io)[count])
+		return ctx_oom(ctx);
+	(*io)[count + 1] = NULL;
+	return 0;
+}
+
+static int add_function(struct vfctl_ctx *ctx, struct libvirt_network *network,
+	struct xml_node *address)
+{
+	if (!array_grow(network->functions, network->function_count))
+		return ctx_oom(ctx);
+	return pci_read_address(ctx, "network", address,
+		&network->functions[network->function_count++]);
+}
+
+static int read_forward(struct vfctl_ctx *ctx, const struct xml_node *forward,
+	struct libvirt_network *network)
+{
+	int r = 0;
+
+	for (struct xml_node *c = xml_child(forward, NULL); c && r == 0; c = xml_next(c, NULL)) {
+		if (str_eq(xml_name(c), "pf") || str_eq(xml_name(c), "interface"))
+			r = add_name(ctx, &network->devices, xml_get(c, "dev"));
+		else if (str_eq(xml_name(c), "address"))
+			r = add_function(ctx, network, c);
+	}
+	return r;
+}
+
+/* libvirt gives a VF itself (hostdev), or a macvtap on its network device (the other modes). */
+static bool is_pool_mode(const char *mode)
+{
+	static const char *const modes[] = {"hostdev", "passthrough", "private", "vepa", "bridge"};
+
+	for (size_t i = 0; mode && i < ARRAY_SIZE(modes); i++)
+		if (str_eq(modes[i], mode))
+			return true;
+	return false;
+}
+
+int libvirt_network_read(struct vfctl_ctx *ctx, const char *text, struct libvirt_network *ret)
+{
+	_cleanup_(libvirt_network_clear) struct libvirt_network network = {0};
 	_cleanup_(xml_freep) struct xml *xml = NULL;
 	int r = xml_parse(ctx, "network", text, strlen(text), &xml);
+	const struct xml_node *root = r == 0 ? xml_root(xml) : NULL, *forward;
 
-	return r < 0 ? r : xml_get_is(xml_child(xml_root(xml), "forward"), "mode", "hostdev");
+	if (root && str_eq(xml_name(root), "networkstatus"))
+		root = xml_child(root, "network");
+	forward = xml_child(root, "forward");
+	if (r == 0 && forward && is_pool_mode(xml_get(forward, "mode")))
+		r = read_forward(ctx, forward, &network);
+	if (r < 0)
+		return r;
+	network.hostdev = xml_get_is(forward, "mode", "hostdev");
+	*ret = network;
+	network = (struct libvirt_network){0};
+	return 0;
 }
 
 int metadata_remove(struct vfctl_ctx *ctx, const char *text, char **ret_xml)

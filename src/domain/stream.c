@@ -14,6 +14,7 @@
 #define DEPTH_MAX 64 /* libvirt's deepest is about 12, foreign metadata aside */
 #define NS_SEPARATOR '|'
 #define OURS VFCTL_METADATA_NS "|"
+#define QEMU "http://libvirt.org/schemas/domain/qemu/1.0|"
 
 /* The position of an element in the document, as far as it matters here. */
 enum place {
@@ -31,6 +32,11 @@ enum place {
 	HOST_DEVICE, /* PCI hostdev or hostdev interface */
 	DISK, /* its layers may be on functions that QEMU drives itself (type nvme) */
 	NETWORK_INTERFACE, /* of a libvirt network, which may be a pool of VFs */
+	MACVTAP_INTERFACE, /* on a network device of the host, which may be a VF's */
+	VDPA_INTERFACE,
+	REFERENCE_SOURCE, /* <source> of one of these three */
+	QEMU_ARGS,
+	QEMU_ARG,
 	MAC,
 	VLAN,
 	TAG,
@@ -112,7 +118,7 @@ static enum place in_domain(const char *name, const XML_Char **attrs)
 		const char *name;
 		enum place place;
 	} places[] = {{"name", NAME}, {"uuid", UUID}, {"metadata", METADATA},
-		{"devices", DEVICES}, {"cputune", CPUTUNE}};
+		{"devices", DEVICES}, {"cputune", CPUTUNE}, {QEMU "commandline", QEMU_ARGS}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (str_eq(places[i].name, name))
@@ -127,8 +133,10 @@ static enum place in_devices(const char *name, const XML_Char **attrs)
 		return HOST_DEVICE;
 	if (str_eq(name, "interface") && attr_is(attrs, "type", "hostdev"))
 		return HOST_DEVICE;
-	if (str_eq(name, "interface") && attr_is(attrs, "type", "network"))
-		return NETWORK_INTERFACE;
+	if (str_eq(name, "interface"))
+		return attr_is(attrs, "type", "network") ? NETWORK_INTERFACE
+			: attr_is(attrs, "type", "direct") ? MACVTAP_INTERFACE
+			: attr_is(attrs, "type", "vdpa") ? VDPA_INTERFACE : ELSEWHERE;
 	return str_eq(name, "disk") ? DISK : ELSEWHERE;
 }
 
@@ -147,9 +155,12 @@ static enum place in_device(enum place parent, const char *name, const XML_Char 
 		return MAC;
 	if (str_eq(name, "vlan"))
 		return VLAN;
-	if (str_eq(name, "actual") && attr_is(attrs, "type", "hostdev"))
-		return HOST_DEVICE;
-	return parent == HOST_DEVICE && str_eq(name, "source") ? SOURCE : ELSEWHERE;
+	if (str_eq(name, "actual"))
+		return attr_is(attrs, "type", "hostdev") ? HOST_DEVICE
+			: attr_is(attrs, "type", "direct") ? MACVTAP_INTERFACE : ELSEWHERE;
+	if (!str_eq(name, "source"))
+		return ELSEWHERE;
+	return parent == HOST_DEVICE ? SOURCE : REFERENCE_SOURCE;
 }
 
 static enum place place_of(enum place parent, const char *name, const XML_Char **attrs)
@@ -166,8 +177,12 @@ static enum place place_of(enum place parent, const char *name, const XML_Char *
 		return str_eq(name, "emulatorpin") ? EMULATOR_PIN : ELSEWHERE;
 	case DEVICES:
 		return in_devices(name, attrs);
+	case QEMU_ARGS:
+		return str_eq(name, QEMU "arg") ? QEMU_ARG : ELSEWHERE;
 	case HOST_DEVICE:
 	case NETWORK_INTERFACE:
+	case MACVTAP_INTERFACE:
+	case VDPA_INTERFACE:
 		return in_device(parent, name, attrs);
 	case DISK:
 		return in_disk(name, attrs);
@@ -300,6 +315,53 @@ static void begin_address(struct stream *s, const XML_Char **attrs)
 	s->is_host_device = true;
 }
 
+/* ---- devices that are named in another way ---- */
+
+static struct vfctl_reference *add_reference(struct stream *s, enum vfctl_reference_form form)
+{
+	struct vfctl_reference *ref;
+
+	if (s->intent->reference_count == VFCTL_REFERENCES_MAX) {
+		odd_device(s, -E2BIG, "more than 64 interfaces on networks, macvtap and vDPA devices");
+		return NULL;
+	}
+	ref = &s->intent->references[s->intent->reference_count++];
+	*ref = (struct vfctl_reference){.form = form, .line = (unsigned)line_of(s->parser)};
+	return ref;
+}
+
+/* A name that is too long is not one of libvirt's or the kernel's. */
+static void add_name(struct stream *s, enum vfctl_reference_form form, const char *name)
+{
+	struct vfctl_reference *ref = name ? add_reference(s, form) : NULL;
+
+	if (ref && !str_copy(ref->name, sizeof(ref->name), name))
+		s->intent->reference_count--;
+}
+
+static void begin_reference(struct stream *s, enum place interface, const XML_Char **attrs)
+{
+	if (interface == NETWORK_INTERFACE)
+		add_name(s, VFCTL_REFERENCE_NETWORK, attr(attrs, "network"));
+	else
+		add_name(s, interface == VDPA_INTERFACE ? VFCTL_REFERENCE_VDPA
+			: VFCTL_REFERENCE_MACVTAP, attr(attrs, "dev"));
+}
+
+static void begin_qemu_arg(struct stream *s, const char *value)
+{
+	struct qemu_device device = {0};
+	int found = value ? qemu_arg_device(value, &device) : 0;
+	struct vfctl_reference *ref;
+
+	if (found < 0)
+		odd_device(s, -EINVAL, "the host device in <qemu:arg> cannot be read");
+	else if (found && device.path[0])
+		add_name(s, VFCTL_REFERENCE_VDPA, device.path);
+	else if (found && (ref = add_reference(s, VFCTL_REFERENCE_QEMU)))
+		ref->bdf = device.bdf;
+}
+
 /* Values that libvirt will set on the VF by itself, after the hook. */
 static void begin_mac(struct stream *s, const XML_Char **attrs)
 {
@@ -359,6 +421,10 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 		begin_mac(s, attrs);
 	else if (place == TAG)
 		begin_tag(s, attrs);
+	else if (place == REFERENCE_SOURCE)
+		begin_reference(s, s->places[s->depth - 2], attrs);
+	else if (place == QEMU_ARG)
+		begin_qemu_arg(s, attr(attrs, "value"));
 }
 
 static void XMLCALL on_text(void *data, const XML_Char *text, int len)
@@ -534,10 +600,11 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 
 bool vfctl_domain_may_have_devices(const char *xml, size_t len)
 {
-	static const char *const message[] = {"hostdev", "='nvme'"};
+	static const char *const mark[] = {"hostdev", "='nvme'", "='direct'", "='vdpa'", "vfio-pci",
+		"vhostdev", "nvme://"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(message); i++)
-		if (memmem(xml, len, message[i], strlen(message[i])))
+	for (size_t i = 0; i < ARRAY_SIZE(mark); i++)
+		if (memmem(xml, len, mark[i], strlen(mark[i])))
 			return true;
 	return false;
 }

@@ -15,7 +15,7 @@
 #define IFLA_PERM_ADDRESS 54 /* Linux 5.6 */
 #endif
 
-#define REQUEST_ROOM 64
+#define REQUEST_ROOM 224
 
 static void put_getlink(struct nlmsghdr *m, int ifindex, uint32_t mask)
 {
@@ -187,8 +187,9 @@ static int ask_links(struct vfctl_ctx *ctx, const char *name, struct nl_links *r
 	if (!get)
 		return ctx_oom(ctx);
 	put_getlink(get, 0, RTEXT_FILTER_SKIP_STATS);
+	/* IFLA_IFNAME finds an alternative name too, but only one of its own length. */
 	if (name)
-		mnl_attr_put_strz(get, IFLA_IFNAME, name);
+		mnl_attr_put_strz(get, strlen(name) < NL_NAME ? IFLA_IFNAME : IFLA_ALT_IFNAME, name);
 	nl_end(&rq, get);
 	r = nl_talk(ctx, NETLINK_ROUTE, &rq, &reply, &result);
 	if (r < 0 || result.error < 0)
@@ -213,7 +214,7 @@ int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links)
 
 int nl_link_read(struct vfctl_ctx *ctx, const char *name, struct nl_links *ret_link)
 {
-	if (strlen(name) >= NL_NAME)
+	if (strlen(name) >= NL_ALTNAME)
 		return -ENODEV;
 	return ask_links(ctx, name, ret_link);
 }

@@ -285,7 +285,12 @@ bool vf_is_open(const struct vfctl_vf *vf)
 
 bool vf_is_busy(const struct vfctl_vf *vf)
 {
-	return vf_is_open(vf) || vf->lease.name[0] || vf->defined_in[0];
+	return vf_is_open(vf) || vf->lease.name[0] || vf->defined_in[0] || vf->promise.network[0];
+}
+
+const char *vf_defined_in(const struct vfctl_vf *vf)
+{
+	return vf->defined_in[0] ? vf->defined_in : vf->promise.domains;
 }
 
 static const char *describe_holder(const struct vfctl_holder *holder, char *buf, size_t size)
@@ -326,7 +331,11 @@ const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size)
 	else if (lease[0])
 		snprintf(buf, size, "leased to domain %s", lease);
 	else if (vf->defined_in[0])
-		snprintf(buf, size, "in the definition of domain %s, which is off", vf->defined_in);
+		snprintf(buf, size, "in the definition of domain %s%s%s%s, which is off", vf->defined_in,
+			vf->defined_as[0] ? " (" : "", vf->defined_as, vf->defined_as[0] ? ")" : "");
+	else if (vf->promise.network[0])
+		snprintf(buf, size, "in libvirt's network %s, from which domain %s takes a VF at its "
+			"start", vf->promise.network, vf->promise.domains);
 	else
 		snprintf(buf, size, "free");
 	return buf;

@@ -29,6 +29,8 @@ int vdpa_function(struct vfctl_ctx *ctx, const char *number, struct vfctl_bdf *r
 bool vf_is_open(const struct vfctl_vf *vf);
 /* Whether it is in use, leased, or in a domain's definition, so that it must not be removed. */
 bool vf_is_busy(const struct vfctl_vf *vf);
+/* The domains that are off and name it, in their definitions or through a network. */
+const char *vf_defined_in(const struct vfctl_vf *vf);
 /* "in use by the running domain old, while it is leased to domain two" into @buf. */
 const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size);
 

@@ -197,7 +197,7 @@ int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, cons
 				"%s", name, pf->vfs[i].index,
 				TEXT(&pf->vfs[i].bdf),
 				vf_describe_user(&pf->vfs[i], message, sizeof(message)),
-				pf->vfs[i].defined_in);
+				vf_defined_in(&pf->vfs[i]));
 		else if (vf_is_busy(&pf->vfs[i]))
 			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", name,
 				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),

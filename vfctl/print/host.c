@@ -91,6 +91,8 @@ static const struct member vf_fields[] = {
 		NULLABLE),
 	FIELD(defined_in, "domains that are off and have the VF in their definitions without a "
 		"lease"),
+	FIELD_AS("network", promise.network, "libvirt network that may give the VF to a domain, which "
+		"is off"),
 	FIELD(to_clean, "the VF is not in use, and values of its last user are still set (list, "
 		"show); vfctl recover resets those of a leased VF"),
 	FIELD(representor, "network device of this host that represents the VF in switchdev mode"), END};
@@ -310,7 +312,11 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 		? "not in use; to be cleaned (vfctl does so before a guest gets it; now: vfctl recover "
 		  "--clean)" : "free");
 	if (vf->defined_in[0])
-		out_line(out, "  defined in   domain %s, which has no lease of it", vf->defined_in);
+		out_line(out, "  defined in   domain %s%s%s%s, which has no lease of it", vf->defined_in,
+			vf->defined_as[0] ? " (" : "", vf->defined_as, vf->defined_as[0] ? ")" : "");
+	if (vf->promise.network[0])
+		out_line(out, "  network      %s, from which domain %s takes a VF at its start",
+			vf->promise.network, vf->promise.domains);
 	if (exposed && *exposed)
 		out_line(out, "  ! it %s", exposed);
 	if (vf->attrs.mask & VFCTL_ATTR_PORT_GUID && !vf->attrs.port_guid)

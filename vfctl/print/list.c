@@ -88,7 +88,8 @@ bool list_has_vf(const struct list_view *view, const struct vfctl_pf *pf, uint32
 
 static bool is_free(const struct vfctl_vf *vf)
 {
-	return vf->holder.kind == VFCTL_HOLDER_NONE && !vf->lease.name[0] && !vf->defined_in[0];
+	return vf->holder.kind == VFCTL_HOLDER_NONE && !vf->lease.name[0] && !vf->defined_in[0] &&
+		!vf->promise.network[0];
 }
 
 /*
@@ -203,7 +204,7 @@ static void warn_snapshot(const struct vfctl_snapshot *snapshot)
 	if (snapshot->domains_error)
 		warn("the VFs of some domains are unknown: %s", snapshot->domains_error);
 	if (snapshot->domain_unread)
-		warn("vfctl can read %s only in part", snapshot->domain_unread);
+		warn("vfctl can read %s", snapshot->domain_unread);
 	warn_unread(snapshot->inventory->unread);
 	for (size_t i = 0; i < snapshot->inventory->pf_count; i++)
 		warn_unread(snapshot->inventory->pfs[i].unread);

@@ -8,16 +8,23 @@
 #include "domain/domain.h"
 #include "host/host.h"
 
+static void clear_domain(struct known_domain *d)
+{
+	free(d->devices);
+	free(d->references);
+	strv_free(d->networks);
+	free(d->values);
+	free(d->unread);
+}
+
 void known_domains_free(struct known_domains *domains)
 {
 	if (!domains)
 		return;
-	for (size_t i = 0; i < domains->count; i++) {
-		free(domains->v[i].devices);
-		free(domains->v[i].values);
-		free(domains->v[i].unread);
-	}
+	for (size_t i = 0; i < domains->count; i++)
+		clear_domain(&domains->v[i]);
 	free(domains->v);
+	known_pools_free(domains->pools, domains->pool_count);
 	free(domains->unread);
 	free(domains);
 }
@@ -75,6 +82,30 @@ static void add_values(struct known_domain *d, const struct vfctl_domain_intent 
 				.mac = intent->devices[i].mac};
 }
 
+static int add_references(struct vfctl_ctx *ctx, struct known_domain *d,
+	const struct vfctl_domain_intent *intent)
+{
+	size_t networks = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < intent->reference_count && r == 0; i++) {
+		const struct vfctl_reference *ref = &intent->references[i];
+		struct known_reference *known = &d->references[d->reference_count];
+
+		if (ref->form == VFCTL_REFERENCE_NETWORK) {
+			d->networks[networks] = d->pid ? NULL : strdup(ref->name);
+			r = d->pid || d->networks[networks++] ? 0 : -ENOMEM;
+			continue;
+		}
+		r = reference_function(ctx, ref, &known->bdf);
+		known->form = ref->form;
+		known->line = ref->line;
+		d->reference_count += r == 0;
+		r = r == -ENOMEM ? r : 0;
+	}
+	return r < 0 ? ctx_oom(ctx) : 0;
+}
+
 static int add_domain(struct vfctl_ctx *ctx, struct known_domains *all,
 	const struct vfctl_domain_intent *intent, int pid)
 {
@@ -85,19 +116,18 @@ static int add_domain(struct vfctl_ctx *ctx, struct known_domains *all,
 	d = &all->v[all->count];
 	*d = (struct known_domain){.pid = pid, .noted = intent->lease_id[0],
 		.devices = calloc(intent->device_count + 1, sizeof(*d->devices)),
+		.references = calloc(intent->reference_count + 1, sizeof(*d->references)),
+		.networks = calloc(intent->reference_count + 1, sizeof(*d->networks)),
 		.values = calloc(intent->vf_count + intent->device_count + 1, sizeof(*d->values))};
-	if (!d->devices || !d->values) {
-		free(d->devices);
-		free(d->values);
+	all->count++;
+	if (!d->devices || !d->references || !d->networks || !d->values)
 		return ctx_oom(ctx);
-	}
 	str_copy(d->name, sizeof(d->name), intent->name);
 	str_copy(d->uuid, sizeof(d->uuid), intent->uuid);
 	for (size_t i = 0; i < intent->device_count; i++)
 		d->devices[d->device_count++] = intent->devices[i].bdf;
 	add_values(d, intent);
-	all->count++;
-	return 0;
+	return add_references(ctx, d, intent);
 }
 
 static void note_unread(struct known_domains *all, const char *what)
@@ -169,7 +199,8 @@ static int read_file(struct vfctl_ctx *ctx, struct known_domains *all, const cha
 	if (r == -ENOMEM)
 		return r;
 	/* Most domains have no host devices: they are not parsed. */
-	if (r < 0 || !text || !vfctl_domain_may_have_devices(text, strlen(text)))
+	if (r < 0 || !text || !(vfctl_domain_may_have_devices(text, strlen(text)) ||
+		(all->pool_count && strstr(text, "type='network'"))))
 		return 0;
 	if (running) {
 		pid = living_pid(ctx, text);
@@ -197,6 +228,17 @@ static int read_dir(struct vfctl_ctx *ctx, struct known_domains *all, const char
 	return r;
 }
 
+static int read_pools(struct vfctl_ctx *ctx, struct known_domains *all)
+{
+	int r = known_pools_read(ctx, &all->pools, &all->pool_count);
+
+	if (r >= 0 || r == -ENOMEM)
+		return r;
+	note_unread(all, vfctl_ctx_error(ctx));
+	ctx_clear(ctx);
+	return 0;
+}
+
 int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 {
 	_cleanup_(known_domains_freep) struct known_domains *all = calloc(1, sizeof(*all));
@@ -205,7 +247,9 @@ int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 
 	if (!all)
 		return ctx_oom(ctx);
-	r = read_dir(ctx, all, LIBVIRT_RUNNING, true);
+	r = read_pools(ctx, all);
+	if (r == 0)
+		r = read_dir(ctx, all, LIBVIRT_RUNNING, true);
 	if (r == 0)
 		r = read_dir(ctx, all, LIBVIRT_DEFINITIONS, false);
 	doubt = host_take_unread(ctx);
@@ -295,7 +339,44 @@ int known_domains_ask(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 
 bool known_domain_has(const struct known_domain *domain, const struct vfctl_bdf *bdf)
 {
-	return bdf_list_has(domain->devices, domain->device_count, bdf);
+	return bdf_list_has(domain->devices, domain->device_count, bdf) ||
+		known_domain_reference(domain, bdf);
+}
+
+const struct known_reference *known_domain_reference(const struct known_domain *domain,
+	const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < domain->reference_count; i++)
+		if (vfctl_bdf_compare(&domain->references[i].bdf, bdf) == 0)
+			return &domain->references[i];
+	return NULL;
+}
+
+bool known_domain_passes(const struct known_domain *domain, const struct vfctl_bdf *bdf)
+{
+	const struct known_reference *ref = known_domain_reference(domain, bdf);
+
+	return bdf_list_has(domain->devices, domain->device_count, bdf) ||
+		(ref && reference_passes_through(ref->form));
+}
+
+static const struct known_pool *find_pool(const struct known_domains *domains, const char *name,
+	const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
+{
+	for (size_t i = 0; i < domains->pool_count; i++)
+		if (str_eq(domains->pools[i].name, name) && known_pool_has(&domains->pools[i], pf, vf))
+			return &domains->pools[i];
+	return NULL;
+}
+
+const struct known_pool *known_domain_pool(const struct known_domains *domains,
+	const struct known_domain *domain, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
+{
+	const struct known_pool *pool = NULL;
+
+	for (char **name = domain->networks; name && *name && !pool; name++)
+		pool = find_pool(domains, *name, pf, vf);
+	return pool;
 }
 
 int known_domain_parse(struct vfctl_ctx *ctx, const char *xml, struct vfctl_parsed_domain **ret)

@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "core/domain.h"
 #include "core/hypervisor.h"
+#include "facts/snapshot/references.h"
 
 /*
  * libvirt's domains with host devices, from its files: definitions below /etc/libvirt/qemu, running
@@ -13,12 +14,22 @@
  * libvirt, and so do commands that hold a lock, because libvirt waits for the hook, and the hook
  * for the lock.
  */
+/* A function that a domain names in another way than with <hostdev>. */
+struct known_reference {
+	struct vfctl_bdf bdf;
+	enum vfctl_reference_form form;
+	unsigned line;
+};
+
 struct known_domain {
 	char name[256];
 	char uuid[37];
 	int pid; /* process id of its QEMU; 0: this is a definition */
 	struct vfctl_bdf *devices;
 	size_t device_count;
+	struct known_reference *references; /* functions that it names in another way */
+	size_t reference_count;
+	char **networks; /* of a definition: libvirt networks of its interfaces; NULL if none */
 	bool noted; /* it has readable metadata of vfctl */
 	struct vfctl_vf_attrs *values; /* MACs and GUIDs of its VFs, from the metadata and the devices */
 	size_t value_count;
@@ -31,6 +42,8 @@ struct known_domain {
 struct known_domains {
 	struct known_domain *v; /* a running domain that is also defined has two rows */
 	size_t count;
+	struct known_pool *pools; /* libvirt networks that give VFs to domains */
+	size_t pool_count;
 	/*
 	 * The first file or directory that exists and could not be read; NULL if there is none. A
 	 * readable file with contents that vfctl does not understand is a domain with @unread.
@@ -54,7 +67,16 @@ int known_domain_find_running(struct vfctl_ctx *ctx, const char *domain,
 void known_domains_free(struct known_domains *domains);
 DEFINE_FREEP(struct known_domains, known_domains_free)
 
+/* Whether it names the function in any way but through a network. */
 bool known_domain_has(const struct known_domain *domain, const struct vfctl_bdf *bdf);
+/* The reference that names it; NULL: none does, or it is a <hostdev>. */
+const struct known_reference *known_domain_reference(const struct known_domain *domain,
+	const struct vfctl_bdf *bdf);
+/* Whether QEMU gets the whole function: with a PF, all its VFs. */
+bool known_domain_passes(const struct known_domain *domain, const struct vfctl_bdf *bdf);
+/* The pool from which the domain takes a VF at its start and which has this VF; NULL if none. */
+const struct known_pool *known_domain_pool(const struct known_domains *domains,
+	const struct known_domain *domain, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf);
 /*
  * The resources that a domain takes, as far as vfctl understands its XML: like vfctl_domain_read(),
  * but what cannot be read is left out, and the first such part is recorded in @unread.

@@ -102,17 +102,62 @@ static void merge_running(const struct known_domains *domains, struct vfctl_vf *
 		hold(vf, vf->lease.name, vf->lease.uuid, 0);
 }
 
+/* Append a name to a list of names separated by commas, if it fits. */
+static void add_name(char *list, size_t size, const char *name)
+{
+	size_t len = strlen(list);
+
+	if (len + 1 + strlen(name) < size)
+		sprintf(list + len, "%s%s", len ? "," : "", name);
+}
+
 static void merge_defined(const struct known_domains *domains, struct vfctl_vf *vf)
 {
-	size_t len = 0, size = sizeof(vf->defined_in);
-
-	for (size_t i = 0; i < domains->count && len < size; i++) {
+	for (size_t i = 0; i < domains->count; i++) {
 		const struct known_domain *d = &domains->v[i];
+		const struct known_reference *ref = known_domain_reference(d, &vf->bdf);
 
-		if (!d->pid && known_domain_has(d, &vf->bdf) &&
-			!str_eq(d->uuid, vf->lease.uuid) && !str_eq(d->uuid, vf->holder.uuid))
-			len += (size_t)snprintf(vf->defined_in + len, size - len, "%s%s",
-				len ? "," : "", d->name);
+		if (d->pid || !known_domain_has(d, &vf->bdf) || str_eq(d->uuid, vf->lease.uuid) ||
+			str_eq(d->uuid, vf->holder.uuid))
+			continue;
+		if (ref && !vf->defined_in[0])
+			str_copy(vf->defined_as, sizeof(vf->defined_as), reference_form_text(ref->form));
+		add_name(vf->defined_in, sizeof(vf->defined_in), d->name);
+	}
+}
+
+/* libvirt chooses at the start of the domain, and knows nothing of leases. */
+static void merge_promised(const struct known_domains *domains, const struct vfctl_pf *pf,
+	struct vfctl_vf *vf)
+{
+	for (size_t i = 0; i < domains->count && !vf->lease.name[0]; i++) {
+		const struct known_domain *d = &domains->v[i];
+		const struct known_pool *pool = d->pid ? NULL
+			: known_domain_pool(domains, d, &pf->bdf, &vf->bdf);
+
+		if (!pool)
+			continue;
+		if (!vf->promise.network[0])
+			snprintf(vf->promise.network, sizeof(vf->promise.network), "%.63s", pool->name);
+		add_name(vf->promise.domains, sizeof(vf->promise.domains), d->name);
+	}
+}
+
+/* Its VFs are removed when the domain starts. */
+static void merge_whole(const struct known_domains *domains, struct vfctl_pf *pf)
+{
+	for (size_t i = 0; i < domains->count; i++)
+		if (!domains->v[i].pid && known_domain_passes(&domains->v[i], &pf->bdf))
+			add_name(pf->defined_in, sizeof(pf->defined_in), domains->v[i].name);
+}
+
+static void merge_domains(const struct known_domains *domains, struct vfctl_pf *pf)
+{
+	merge_whole(domains, pf);
+	for (uint32_t k = 0; k < pf->num_vfs; k++) {
+		merge_running(domains, &pf->vfs[k]);
+		merge_defined(domains, &pf->vfs[k]);
+		merge_promised(domains, pf, &pf->vfs[k]);
 	}
 }
 
@@ -167,15 +212,12 @@ static int read_domains(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
 	if (r < 0 || !domains)
 		return r;
 	for (size_t i = 0; i < s->inventory->pf_count; i++)
-		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++) {
-			merge_running(domains, &s->inventory->pfs[i].vfs[k]);
-			merge_defined(domains, &s->inventory->pfs[i].vfs[k]);
-		}
+		merge_domains(domains, &s->inventory->pfs[i]);
 	for (size_t i = 0; i < s->leases->count; i++)
 		s->leases->v[i].active = known_domains_runs(domains, s->leases->v[i].domain_uuid);
 	s->domains_error = steal(domains->unread);
 	if (known_domains_first_unread(domains))
-		s->domain_unread = str_format("domain %s: %s",
+		s->domain_unread = str_format("domain %s only in part: %s",
 			known_domains_first_unread(domains)->name,
 			known_domains_first_unread(domains)->unread);
 	if (!s->domains_error)
@@ -362,5 +404,7 @@ void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains)
 
 			if (vf->defined_in[0] && all_named(domains, vf->defined_in))
 				vf->defined_in[0] = '\0';
+			if (vf->promise.network[0] && all_named(domains, vf->promise.domains))
+				vf->promise.network[0] = '\0';
 		}
 }

@@ -45,18 +45,17 @@ static void adopt_op_freep(struct adopt_op **op)
 
 static int check_network(struct vfctl_ctx *ctx, const struct adopt_op *o, const char *name)
 {
+	_cleanup_(libvirt_network_clear) struct libvirt_network network = {0};
 	_free_ char *text = NULL;
 	int r = strchr(name, '/') ? -EINVAL : host_try_read(ctx, &text, NETWORK, name);
 
 	if (r < 0)
 		return 0; /* of another libvirt */
-	r = network_is_pool(ctx, text);
-	if (r == -EINVAL) {
+	r = libvirt_network_read(ctx, text, &network);
+	if (r == -EINVAL)
 		ctx_clear(ctx);
-		return 0;
-	}
-	if (r != 1)
-		return r;
+	if (r < 0 || !network.hostdev)
+		return r == -EINVAL ? 0 : r;
 	return ctx_fail(ctx, -EINVAL, "domain %s takes a VF of libvirt's network %s, which chooses a VF "
 		"at each start, so no VF can be leased to the domain; replace that <interface> with one "
 		"of type='hostdev', or remove it and run: vfctl attach %s --pf PF", attach_name(&o->a),

@@ -145,6 +145,24 @@ struct vfctl_intent_device {
 	uint16_t vlan; /**< 0: libvirt removes the VLAN */
 };
 
+/** A way of naming a host device other than by its PCI address in <hostdev> or <interface>. */
+enum vfctl_reference_form {
+	VFCTL_REFERENCE_MACVTAP, /**< <interface type='direct'>: name of a network device */
+	VFCTL_REFERENCE_VDPA,	 /**< <interface type='vdpa'>, vhostdev= of QEMU: path of a device node */
+	VFCTL_REFERENCE_QEMU,	 /**< arguments of <qemu:commandline>: PCI address */
+	VFCTL_REFERENCE_NETWORK, /**< <interface type='network'>: name of a libvirt network */
+};
+
+/** A device that a domain names in one of these ways. */
+struct vfctl_reference {
+	enum vfctl_reference_form form;
+	unsigned line;	   /**< of the XML */
+	struct vfctl_bdf bdf; /**< only for VFCTL_REFERENCE_QEMU */
+	char name[256];	   /**< for the other forms */
+};
+/** References that the readers accept in one domain. */
+#define VFCTL_REFERENCES_MAX 64
+
 /** The parts of a domain that the hook needs. A plain value of fixed size: nothing to free. */
 struct vfctl_domain_intent {
 	char name[256];
@@ -160,6 +178,8 @@ struct vfctl_domain_intent {
 	bool tuning_damaged;
 	/** CPUs of QEMU's own threads (<cputune><emulatorpin>); empty: not stated. */
 	struct vfctl_cpuset emulator_cpus;
+	struct vfctl_reference references[VFCTL_REFERENCES_MAX];
+	size_t reference_count;
 	/**
 	 * Host PCI devices in <devices>: hostdevs and hostdev interfaces, VFs or not, and VFs from
 	 * a libvirt network if the XML names them.
@@ -187,7 +207,10 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	bool skip_metadata, struct vfctl_domain_intent *ret);
 
-/** A quick check without parsing. False if the XML, as libvirt writes it, has no host devices. */
+/**
+ * A quick check without parsing. False if the XML, as libvirt writes it, names no host devices; a
+ * libvirt network does not count.
+ */
 bool vfctl_domain_may_have_devices(const char *xml, size_t len);
 /** The device at this host address, or NULL. */
 const struct vfctl_intent_device *vfctl_domain_intent_device(

@@ -30,6 +30,12 @@ struct vfctl_vf_lease {
 	bool running; /**< the hook prepared it for the domain's current run */
 };
 
+/** A libvirt network from which domains take VFs at their starts; which VF is not known before. */
+struct vfctl_vf_promise {
+	char network[64];  /**< "" if there is none */
+	char domains[128]; /**< its domains, separated by commas (as many as fit) */
+};
+
 /** One virtual function as it was when the inventory was read. */
 struct vfctl_vf {
 	uint32_t index; /**< the N of virtfnN */
@@ -47,6 +53,12 @@ struct vfctl_vf {
 	 * commas (as many as fit); "" if none is known.
 	 */
 	char defined_in[128];
+	/** How the first of them names it: "" as <hostdev>, else "macvtap interface" or similar. */
+	char defined_as[24];
+	/**
+	 * The VF is not leased, and a libvirt network may give it to a domain that is defined.
+	 */
+	struct vfctl_vf_promise promise;
 	/**
 	 * The VF is not in use, and the settings of its last guest were not removed. For a leased
 	 * VF the hook does that (or vfctl_recover()); for others see vfctl_snapshot_mark_left().
@@ -124,6 +136,11 @@ struct vfctl_pf {
 	 * all was read. Whatever depends on it is unknown, so no change is planned on this PF.
 	 */
 	char *unread;
+	/**
+	 * Domains that have the whole PF in their definitions, separated by commas (as many as fit):
+	 * when one of them starts, the kernel removes all its VFs. "" if none is known.
+	 */
+	char defined_in[128];
 	enum vfctl_eswitch eswitch;
 	char bond[16];	    /**< the bond of its network device; "" if none */
 	char bond_mode[16]; /**< "802.3ad", ...; "" if not read */

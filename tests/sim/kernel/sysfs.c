@@ -84,6 +84,33 @@ static void put_address(struct host *h, const char *bdf, const char *name,
 	sim_put(h, vfctl_mac_format(&mac, text), DEV "/net/%.15s/address", bdf, name);
 }
 
+/* A network driver makes a network device. */
+static void put_netdev(struct host *h, const char *bdf, const struct sim_pf *pf)
+{
+	_free_ char *device = str_format("../../../%s", bdf), *target = NULL;
+	char name[40];
+
+	snprintf(name, sizeof(name), "%.9sv%s", pf->netdev, bdf + strlen(bdf) - 4);
+	name[strcspn(name, ".")] = '_';
+	sim_put(h, "1500\n", DEV "/net/%.15s/mtu", bdf, name);
+	sim_put_link(h, device, DEV "/net/%.15s/device", bdf, name);
+	put_address(h, bdf, name, pf);
+	target = str_format("../../devices/sim/%s/net/%.15s", bdf, name);
+	sim_put_link(h, target, "/sys/class/net/%.15s", name);
+}
+
+static void remove_netdevs(struct host *h, const char *bdf)
+{
+	_free_ char *dir = str_format("%s" DEV "/net", h->root, bdf);
+	struct host plain = {.root_fd = -1};
+	_strv_ char **names = NULL;
+
+	if (dir && files_list(&plain, dir, &names) == 0)
+		for (size_t i = 0; names[i]; i++)
+			sim_remove(h, "/sys/class/net/%s", names[i]);
+	sim_remove(h, DEV "/net", bdf);
+}
+
 static int attach(struct host *h, const char *bdf, const char *driver)
 {
 	_free_ char *target = str_format("../../../bus/pci/drivers/%s", driver);
@@ -104,15 +131,7 @@ static int attach(struct host *h, const char *bdf, const char *driver)
 	sim_rdma_attach(h, &pf, bdf, vf_index_of(&pf, bdf));
 	if (!pf.netdev[0])
 		return 0;
-	/* A network driver makes a network device. */
-	{
-		char name[40];
-
-		snprintf(name, sizeof(name), "%.9sv%s", pf.netdev, bdf + strlen(bdf) - 4);
-		name[strcspn(name, ".")] = '_';
-		sim_put(h, "1500\n", DEV "/net/%.15s/mtu", bdf, name);
-		put_address(h, bdf, name, &pf);
-	}
+	put_netdev(h, bdf, &pf);
 	return 0;
 }
 
@@ -120,7 +139,7 @@ static void detach(struct host *h, const char *bdf, const char *driver)
 {
 	sim_remove(h, DEV "/driver", bdf);
 	sim_rdma_detach(h, bdf);
-	sim_remove(h, DEV "/net", bdf);
+	remove_netdevs(h, bdf);
 	sim_remove(h, "/sys/bus/pci/drivers/%s/%s", driver, bdf);
 }
 
@@ -330,6 +349,7 @@ static void drop_vf(struct host *h, const struct sim_pf *pf, unsigned index)
 	if (files_readlink(h, path, &group) == 0)
 		leave_group(h, strrchr(group, '/') + 1, vf);
 	sim_remove(h, DEV "/virtfn%u", TEXT(&pf->bdf), index);
+	remove_netdevs(h, vf);
 	sim_remove(h, DEV, vf);
 	sim_remove(h, "/sys/devices/sim/%s", vf);
 	sim_remove(h, "/.sim/vf/%s.%u", TEXT(&pf->bdf), index);
