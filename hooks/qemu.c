@@ -41,6 +41,7 @@ struct shared {
 	int64_t start;	    /* start of the hook, from which the budget of both counts */
 	unsigned budget_ms; /* host.yaml may state a different budget */
 	bool over;	    /* everything is done or rolled back: only output remains */
+	bool may_refuse;    /* the operation, and the domain's devices, may be vfctl's to refuse */
 	char doing[VFCTL_PROGRESS_SIZE];
 };
 
@@ -166,28 +167,44 @@ static void watch_guest(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spe
 		tune_detached(uuid);
 }
 
-static int serve(struct vfctl_ctx *ctx, struct shared *shared, const char *const argv[4],
-	const char *xml, size_t len)
+static int serve_hook(struct vfctl_ctx *ctx, struct shared *shared, struct vfctl_hook *hook,
+	const char *const argv[4], const char *xml, size_t len)
 {
 	struct vfctl_host_spec *spec = NULL;
-	int r = hook_open_host(ctx);
+	int r = set_origin(ctx, argv);
 
-	if (r == 0)
-		r = set_origin(ctx, argv);
 	if (r == 0)
 		r = vfctl_host_spec_read(ctx, NULL, &spec);
 	/* What a start took must be restored, whatever the file contains. */
-	if (r < 0 && !may_refuse(argv[1])) {
+	if (r < 0 && !shared->may_refuse) {
 		complain_hook(argv[0], vfctl_ctx_error(ctx));
 		r = 0;
 	}
 	if (r == 0 && spec)
 		set_budget(ctx, shared, spec->hook_timeout_ms);
 	if (r == 0)
-		r = vfctl_hook_qemu(ctx, argv, xml, len, spec);
+		r = vfctl_hook_run(hook, spec);
 	if (r == 0 && watches_guest(argv[1]))
 		watch_guest(ctx, spec, xml, len);
 	vfctl_host_spec_free(spec);
+	return r;
+}
+
+static int serve(struct vfctl_ctx *ctx, struct shared *shared, const char *const argv[4],
+	const char *xml, size_t len)
+{
+	enum vfctl_hook_interest interest = VFCTL_HOOK_SRIOV;
+	struct vfctl_hook *hook = NULL;
+	int r = hook_open_host(ctx);
+
+	if (r == 0)
+		r = vfctl_hook_begin(ctx, argv, xml, len, &hook);
+	if (r == 0 && shared->may_refuse)
+		interest = vfctl_hook_interest(ctx, hook);
+	shared->may_refuse &= interest == VFCTL_HOOK_SRIOV;
+	if (r == 0 && interest != VFCTL_HOOK_NOTHING)
+		r = serve_hook(ctx, shared, hook, argv, xml, len);
+	vfctl_hook_free(hook);
 	return r;
 }
 
@@ -215,7 +232,7 @@ static int run_hook(struct shared *shared, const char *const argv[4], const char
 	if (r < 0)
 		complain_hook(argv[0], vfctl_ctx_error(ctx));
 	vfctl_ctx_free(ctx);
-	return r < 0 && may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
+	return r < 0 && shared->may_refuse ? EXIT_REFUSED : EXIT_OK;
 }
 
 /* ---- the watch, in the parent ---- */
@@ -283,7 +300,7 @@ static int give_up(const struct shared *shared, const char *const argv[4])
 		(shared->budget_ms + 999) / 1000, doing[0] ? ", " : "", doing,
 		may_refuse(argv[1]) ? "" : ", then reset the VFs with: vfctl release");
 	complain_hook(argv[0], message);
-	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
+	return shared->may_refuse ? EXIT_REFUSED : EXIT_OK;
 }
 
 static int watch_hook(struct shared *shared, const char *const argv[4], const char *xml, size_t len)
@@ -313,7 +330,7 @@ static int watch_hook(struct shared *shared, const char *const argv[4], const ch
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	complain_hook(argv[0], "it was killed by a signal");
-	return may_refuse(argv[1]) ? EXIT_REFUSED : EXIT_OK;
+	return shared->may_refuse ? EXIT_REFUSED : EXIT_OK;
 }
 
 static int is_needed(const char *operation)
@@ -365,6 +382,7 @@ int main(int argc, char **argv)
 		-1, 0);
 	if (shared != MAP_FAILED && concerns_us(argv[2], xml, len)) {
 		shared->start = start;
+		shared->may_refuse = may_refuse(argv[2]);
 		shared->budget_ms = VFCTL_HOOK_TIMEOUT_MS;
 		status = watch_hook(shared, (const char *const *)argv + 1, xml, len);
 	}

@@ -370,6 +370,12 @@ static int look_at_vf(struct look *l, const struct vfctl_lease *lease,
 				vf->defined_in, at, name),
 			str_format("remove it: virsh edit %s (until then the domain cannot start)",
 				vf->defined_in));
+	if (r == 0 && pf->defined_in[0])
+		r = add_finding(l, VFCTL_FINDING_CLAIMED, lease, &leased->bdf,
+			str_format("the definition of %s has the PF of VF %s, which is leased to domain %s",
+				pf->defined_in, at, name),
+			str_format("remove the PF: virsh edit %s (until then the hook refuses its start "
+				"while VFs of the PF are in use)", pf->defined_in));
 	if (r == 0 && is_dropped(l, lease, leased))
 		r = add_finding(l, VFCTL_FINDING_DROPPED, lease, &leased->bdf,
 			str_format("the definition of domain %s no longer has VF %s, which is leased to "

@@ -7,6 +7,7 @@
 #include "drivers/driver.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "sriov/holder.h"
 #include "tuning/fdb.h"
 
 #define EACH_PF(e, pf)                                            \
@@ -252,6 +253,24 @@ static void check_host_uses(struct check_ctx *e)
 		}
 }
 
+/* A domain that is off has the whole PF: its start removes the VFs of the others. */
+static void check_whole_pfs(struct check_ctx *e)
+{
+	EACH_PF(e, pf) {
+		char name[VFCTL_BDF_TEXT], title[VF_TITLE], user[256];
+		const struct vfctl_vf *used = NULL;
+
+		if (!pf->defined_in[0])
+			continue;
+		EACH_VF(pf, vf)
+			used = !used && vf_is_busy(vf) ? vf : used;
+		if (used)
+			found(e, pf_title(pf, name), "in the definition of %s; its VF %s is %s",
+				pf->defined_in, vf_title(pf, used, title),
+				vf_describe_user(used, user, sizeof(user)));
+	}
+}
+
 /* defined_in leaves out who leases or uses the VF. */
 static void check_twice(struct check_ctx *e)
 {
@@ -304,5 +323,9 @@ const struct check vf_checks[] = {
 		"a definition was copied, or was written by hand", "give one of them another VF: remove "
 		"the device from its definition (virsh edit), then run: vfctl attach DOMAIN --pf PF",
 		check_twice},
+	{"pf-in-guest", VFCTL_WARNING, "a domain has a whole PF whose VFs are in use",
+		"the kernel removes all VFs when a PF leaves its driver", "give the domain a VF: remove "
+		"the PF from its definition (virsh edit), then run: vfctl attach DOMAIN --pf PF",
+		check_whole_pfs},
 	{.name = NULL},
 };

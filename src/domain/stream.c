@@ -312,6 +312,7 @@ static void begin_address(struct stream *s, const XML_Char **attrs)
 		.slot = (uint8_t)slot,
 		.function = (uint8_t)function,
 	};
+	s->device.line = (unsigned)line_of(s->parser);
 	s->is_host_device = true;
 }
 

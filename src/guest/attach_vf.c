@@ -308,6 +308,8 @@ int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 		r = values_check_guest(ctx, ROAD_GUEST, a->snapshot, attach_uuid(a), &a->vf, 1);
 	if (r == 0)
 		guest_warn_down(ctx, inv, attach_name(a), &a->vf, 1);
+	if (r == 0)
+		guest_warn_whole(ctx, inv, &a->vf, 1);
 	a->chosen[a->chosen_count++] = vf->bdf;
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.transient = !(a->affect & VFCTL_AFFECT_CONFIG), .has_intent = true,

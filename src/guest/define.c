@@ -193,7 +193,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct define *d, const char *templat
 	const char *template_name)
 {
 	_free_ char *xml = NULL;
-	int r = vfctl_placement_xml(ctx, d->placed, template_text, template_name, d->hv->version, &xml);
+	int r = placed_xml(ctx, d->placed, template_text, template_name, d->hv->version, &xml);
 
 	if (r < 0)
 		return r;
@@ -214,6 +214,8 @@ static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct d
 		r = check_new(ctx, d);
 	if (r == 0)
 		r = placed_check(ctx, d->placed);
+	if (r == 0)
+		r = guest_check_template(ctx, d->placed->snapshot, q->template_text, q->template_name);
 	if (r == 0 && !q->dry_run)
 		r = placed_take_identities(ctx, d->placed, q->options->ids);
 	if (r == 0)
@@ -231,6 +233,7 @@ static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct d
 		return r;
 	guest_warn_down(ctx, d->placed->snapshot->inventory, q->guest->name, d->placed->vfs,
 		d->placed->vf_count);
+	guest_warn_whole(ctx, d->placed->snapshot->inventory, d->placed->vfs, d->placed->vf_count);
 	change->result = str_format("domain %s is defined; start it with: virsh start %s",
 		q->guest->name, q->guest->name);
 	return change->result ? 0 : ctx_oom(ctx);

@@ -104,6 +104,20 @@ void guest_warn_down(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, c
 	}
 }
 
+void guest_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_domain_vf *vfs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct vfctl_pf *pf = find_pf_at(inv, &vfs[i].pf);
+		bool said = false;
+
+		for (size_t k = 0; k < i; k++)
+			said |= vfctl_bdf_compare(&vfs[k].pf, &vfs[i].pf) == 0;
+		if (pf && !said)
+			pf_warn_whole(ctx, pf);
+	}
+}
+
 static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placement *p, size_t i)
 {
 	const struct vfctl_assignment *a = &p->plan->assignments[0];
@@ -395,7 +409,7 @@ static void read_address_space(struct vfctl_ctx *ctx, const struct vfctl_placeme
 	address_widths_read(ctx, ret);
 }
 
-int vfctl_placement_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
+int placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
 	const char *template_text, const char *template_name, uint64_t libvirt_version,
 	char **ret_xml)
 {
@@ -414,6 +428,15 @@ int vfctl_placement_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *pla
 	request.cell_distances = distances;
 	read_address_space(ctx, placed, template_text, &request.address);
 	return r < 0 ? r : vfctl_domain_render(ctx, &request, ret_xml);
+}
+
+int vfctl_placement_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
+	const char *template_text, const char *template_name, uint64_t libvirt_version,
+	char **ret_xml)
+{
+	int r = guest_check_template(ctx, placed->snapshot, template_text, template_name);
+
+	return r < 0 ? r : placed_xml(ctx, placed, template_text, template_name, libvirt_version, ret_xml);
 }
 
 int guest_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, bool *ret)

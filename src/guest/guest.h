@@ -32,6 +32,13 @@ int placed_of_batch(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 	struct vfctl_placement **ret_placed);
 /* 0, or -ENOSPC with the planner's reasons in one line. */
 int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placement *placed);
+/*
+ * vfctl_placement_xml() without the check of the template's devices: it is the domain's own
+ * definition, or was checked before.
+ */
+int placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
+	const char *template_text, const char *template_name, uint64_t libvirt_version,
+	char **ret_xml);
 /* Check an assignment in the same way. */
 int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_assignment *a);
 /*
@@ -65,5 +72,15 @@ int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, co
  */
 void guest_warn_down(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *domain,
 	const struct vfctl_domain_vf *vfs, size_t count);
+/* When a domain starts that has the PF of a VF, that VF is removed: warn beforehand. */
+void guest_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_domain_vf *vfs, size_t count);
+
+/*
+ * template_devices.c: -EEXIST with the line of the template that has a VF of this host, or a PF with
+ * VFs. @text NULL: there is no template.
+ */
+int guest_check_template(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
+	const char *text, const char *name);
 
 #endif

@@ -10,6 +10,7 @@
 #include "facts/snapshot/domains.h"
 #include "ids/give.h"
 #include "pci/device.h"
+#include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "core/snapshot.h"
 
@@ -81,6 +82,49 @@ static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 		lease->domain_name, name, lease->domain_name, TEXT(vf));
 }
 
+/* The VF of @pf that is in use, promised or in a definition; NULL if there is none. */
+static const struct vfctl_vf *first_busy(const struct vfctl_pf *pf)
+{
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (vf_is_busy(&pf->vfs[i]))
+			return &pf->vfs[i];
+	return NULL;
+}
+
+/*
+ * A PF that leaves its driver loses its VFs: a guest that has one open, the host that uses one, or
+ * the definition that has one.
+ */
+static int check_vfs_of_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_bdf *device)
+{
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *s = NULL;
+	const struct vfctl_vf *vf = NULL;
+	const struct vfctl_pf *pf;
+	char user[256];
+	int r;
+
+	if (!pci_has(ctx, device, "virtfn0"))
+		return 0;
+	r = vfctl_snapshot_read(ctx, TEXT(device), &s);
+	if (r < 0)
+		return r;
+	pf = find_pf_at(s->inventory, device);
+	vf = pf ? first_busy(pf) : NULL;
+	if (!vf)
+		return 0;
+	vf_describe_user(vf, user, sizeof(user));
+	if (f->spec && f->spec->leased_vfs_warn) {
+		log_warn(ctx, "it starts with the PF %s, whose VF %s is %s (host.yaml: leased-vfs: warn)",
+			TEXT(device), TEXT(&vf->bdf), user);
+		return 0;
+	}
+	ctx_audit(ctx, "refused: %s is the PF of VF %s, which is %s", TEXT(device), TEXT(&vf->bdf), user);
+	return ctx_fail(ctx, -EBUSY, "domain %s has the PF %s, and its start would remove VF %s, which is "
+		"%s; remove the PF from %s (virsh detach-device), or end that use", f->intent->name,
+		TEXT(device), TEXT(&vf->bdf), user, f->intent->name);
+}
+
 /* A PF that is passed through takes all its VFs with it, including those of other users. */
 static int check_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_bdf *device)
@@ -98,29 +142,45 @@ static int check_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 				"detach-device)", TEXT(device), TEXT(&vf->bdf),
 				f->leases->v[i].domain_name, f->intent->name);
 		}
-	return 0;
+	return check_vfs_of_pf(ctx, f, device);
+}
+
+/* @whole: QEMU gets the function itself, and with a PF all its VFs. */
+static int check_function(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_bdf *vf, bool whole)
+{
+	const struct vfctl_lease *l = vfctl_leases_find_vf(f->leases, vf);
+	const char *name = f->intent->name;
+
+	if (l)
+		return str_eq(l->domain_uuid, f->intent->uuid) ? 0 : fail_leased(ctx, f, vf, l);
+	if (foreign_of(f)->mode == VFCTL_FOREIGN_REFUSE && pci_has(ctx, vf, "physfn"))
+		return ctx_fail(ctx, -EPERM, "VF %s is not leased to domain %s, and this host requires a "
+			"lease (foreign-domains: refuse); lease it with: vfctl attach %s --vf %s",
+			TEXT(vf), name, name, TEXT(vf));
+	return whole ? check_pf(ctx, f, vf) : 0;
+}
+
+static int check_reference(struct vfctl_ctx *ctx, const struct grant_facts *f,
+	const struct vfctl_reference *ref)
+{
+	struct vfctl_bdf bdf;
+	int r = reference_function(ctx, ref, &bdf);
+
+	if (r < 0)
+		return r == -ENOMEM ? ctx_oom(ctx) : 0;
+	return check_function(ctx, f, &bdf, reference_passes_through(ref->form));
 }
 
 int grant_check_devices(struct vfctl_ctx *ctx, const struct grant_facts *facts)
 {
 	const struct vfctl_domain_intent *intent = facts->intent;
-	bool strict = foreign_of(facts)->mode == VFCTL_FOREIGN_REFUSE;
 	int r = 0;
 
-	for (size_t i = 0; i < intent->device_count && r == 0; i++) {
-		const struct vfctl_bdf *vf = &intent->devices[i].bdf;
-		const struct vfctl_lease *l = vfctl_leases_find_vf(facts->leases, vf);
-
-		if (l && !str_eq(l->domain_uuid, intent->uuid))
-			r = fail_leased(ctx, facts, vf, l);
-		else if (!l)
-			r = check_pf(ctx, facts, vf);
-		if (r == 0 && !l && strict && pci_has(ctx, vf, "physfn"))
-			r = ctx_fail(ctx, -EPERM, "VF %s is not leased to domain %s, and this host "
-				"requires a lease (foreign-domains: refuse); lease it with: vfctl "
-				"attach %s --vf %s", TEXT(vf), intent->name, intent->name,
-				TEXT(vf));
-	}
+	for (size_t i = 0; i < intent->device_count && r == 0; i++)
+		r = check_function(ctx, facts, &intent->devices[i].bdf, true);
+	for (size_t i = 0; i < intent->reference_count && r == 0; i++)
+		r = check_reference(ctx, facts, &intent->references[i]);
 	return r;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "change/pf_locks.h"
+#include "facts/snapshot/references.h"
 #include "hook/grant.h"
 #include "host/host.h"
 #include "ids/values.h"
@@ -23,8 +24,9 @@
 #include "state/store.h"
 #include "core/workflow.h"
 
-struct hook {
+struct vfctl_hook {
 	struct vfctl_ctx *ctx;
+	const struct operation *operation; /* NULL: it needs no work */
 	const struct vfctl_host_spec *spec;
 	struct vfctl_domain_intent intent;
 	struct grant grant;
@@ -33,7 +35,7 @@ struct hook {
 };
 
 /* libvirt is waiting: the merge of the log is left to the next process while the log is short. */
-static int open_store(struct hook *h)
+static int open_store(struct vfctl_hook *h)
 {
 	int r = h->store ? 0 : store_open(h->ctx, STORE_WRITE, &h->store);
 
@@ -44,7 +46,7 @@ static int open_store(struct hook *h)
 
 /* ---- the run, as operations ---- */
 
-static int add_vf_step(struct hook *h, const struct vfctl_domain_vf *vf, struct steps *steps)
+static int add_vf_step(struct vfctl_hook *h, const struct vfctl_domain_vf *vf, struct steps *steps)
 {
 	_free_ char *json = json_of_attrs(&vf->attrs);
 	_free_ char *want = json ? str_format("%s/%u %s", TEXT(&vf->pf), vf->index, json) : NULL;
@@ -57,7 +59,7 @@ static int add_vf_step(struct hook *h, const struct vfctl_domain_vf *vf, struct 
 }
 
 /* Plan the domain's new lease. A domain that is at "start" was prepared before, and has it. */
-static int plan_lease(struct hook *h, const struct vfctl_lease *lease, const bool *note,
+static int plan_lease(struct vfctl_hook *h, const struct vfctl_lease *lease, const bool *note,
 	struct steps *steps)
 {
 	_free_ char *want = str_format("%s %s", lease ? lease->id : h->intent.uuid,
@@ -89,7 +91,7 @@ static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent 
 }
 
 /* No other function of this host may have the granted values. */
-static int check_values(struct hook *h, const struct vfctl_leases *leases, bool *ret_note)
+static int check_values(struct vfctl_hook *h, const struct vfctl_leases *leases, bool *ret_note)
 {
 	struct value_facts facts = {.leases = leases, .changing = h->grant.vfs,
 		.changing_count = h->grant.count};
@@ -110,7 +112,7 @@ static int check_values(struct hook *h, const struct vfctl_leases *leases, bool 
 }
 
 /* libvirt sets the MACs of <interface> devices by itself: none may belong to another domain. */
-static int check_plain(struct hook *h, const struct grant_facts *facts)
+static int check_plain(struct vfctl_hook *h, const struct grant_facts *facts)
 {
 	_free_ struct vfctl_domain_vf *vfs = NULL;
 	struct value_facts values = {.leases = facts->leases};
@@ -130,7 +132,7 @@ static int check_plain(struct hook *h, const struct grant_facts *facts)
  * Done once for each VF that an older vfctl leased. If it cannot be recorded now, the next start
  * does it.
  */
-static void note_ports(struct hook *h, port_id_text *ports)
+static void note_ports(struct vfctl_hook *h, port_id_text *ports)
 {
 	for (size_t i = 0; i < h->grant.count; i++)
 		if (ports[i][0] && store_set_port(h->store, &h->grant.vfs[i].bdf, ports[i]) < 0)
@@ -138,7 +140,7 @@ static void note_ports(struct hook *h, port_id_text *ports)
 }
 
 /* Called with the locks. A failure leaves everything as it was. */
-static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
+static int prepare_vfs(struct vfctl_hook *h, const struct vfctl_leases *leases)
 {
 	const struct grant_facts facts = {h->spec, &h->intent, leases};
 	const struct vfctl_lease *lease = grant_lease(&facts);
@@ -175,7 +177,7 @@ static int prepare_vfs(struct hook *h, const struct vfctl_leases *leases)
 	return r;
 }
 
-static int lock_pfs(struct hook *h, const struct vfctl_leases *leases, struct pf_locks *locks)
+static int lock_pfs(struct vfctl_hook *h, const struct vfctl_leases *leases, struct pf_locks *locks)
 {
 	const struct vfctl_lease *own = vfctl_leases_find_uuid(leases, h->intent.uuid);
 	int r = 0;
@@ -205,7 +207,7 @@ static bool has_transient(const struct vfctl_lease *lease)
  * A run that was never released has effects left: the host crashed, or the hook was killed. libvirt
  * does not prepare a domain that runs; at "start" this run already has its VFs.
  */
-static int end_stale(struct hook *h, struct vfctl_leases **io)
+static int end_stale(struct vfctl_hook *h, struct vfctl_leases **io)
 {
 	bool left = has_transient(vfctl_leases_find_uuid(*io, h->intent.uuid));
 	enum run_state state;
@@ -221,7 +223,7 @@ static int end_stale(struct hook *h, struct vfctl_leases **io)
 	return store_read(h->store, NULL, io);
 }
 
-static int prepare_locked(struct hook *h)
+static int prepare_locked(struct vfctl_hook *h)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = open_store(h);
@@ -233,7 +235,7 @@ static int prepare_locked(struct hook *h)
 	return r < 0 ? r : prepare_vfs(h, leases);
 }
 
-static int prepare(struct hook *h)
+static int prepare(struct vfctl_hook *h)
 {
 	struct grant_facts facts = {h->spec, &h->intent, NULL};
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
@@ -261,7 +263,7 @@ static int prepare(struct hook *h)
  * QEMU does not run yet. A VF that is leased to the domain gets its policy now if it had none at
  * prepare. The other VFs were checked before, but may have been leased since.
  */
-static int start(struct hook *h)
+static int start(struct vfctl_hook *h)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
@@ -288,7 +290,7 @@ static int start(struct hook *h)
 #define RETURN_WITH "; reset its VFs with: vfctl release %s"
 
 /* A restarted daemon finds the guest running. Correct a lease that says otherwise. */
-static int reconnect(struct hook *h)
+static int reconnect(struct vfctl_hook *h)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease *own;
@@ -299,7 +301,7 @@ static int reconnect(struct hook *h)
 }
 
 /* Uses the UUID: the present content of the metadata does not matter. */
-static int release(struct hook *h)
+static int release(struct vfctl_hook *h)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
@@ -316,13 +318,44 @@ static int release(struct hook *h)
 	return run_end(h->ctx, h->intent.uuid);
 }
 
+/* ---- the domains that concern vfctl ---- */
+
+/* A device that is absent may be a leased VF that was removed. */
+static bool is_sriov(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
+{
+	return pci_has(ctx, bdf, "physfn") || pci_has(ctx, bdf, "sriov_totalvfs") ||
+		!pci_has(ctx, bdf, "class");
+}
+
+static enum vfctl_hook_interest interest_in(struct vfctl_ctx *ctx,
+	const struct vfctl_domain_intent *intent)
+{
+	bool some = intent->device_count > 0;
+
+	if (intent->lease_id[0] || intent->vf_count)
+		return VFCTL_HOOK_SRIOV;
+	for (size_t i = 0; i < intent->device_count; i++)
+		if (is_sriov(ctx, &intent->devices[i].bdf))
+			return VFCTL_HOOK_SRIOV;
+	for (size_t i = 0; i < intent->reference_count; i++) {
+		struct vfctl_bdf bdf;
+
+		if (reference_function(ctx, &intent->references[i], &bdf) < 0)
+			continue;
+		if (is_sriov(ctx, &bdf))
+			return VFCTL_HOOK_SRIOV;
+		some = true;
+	}
+	return some ? VFCTL_HOOK_DEVICES : VFCTL_HOOK_NOTHING;
+}
+
 /*
  * Operations that need work (docs/dev/architecture.md). migrate and restore precede prepare, which
  * does everything; stopped comes before libvirt has returned the VFs.
  */
-static const struct {
-	const char *operation;
-	int (*run)(struct hook *h);
+static const struct operation {
+	const char *name;
+	int (*run)(struct vfctl_hook *h);
 	bool may_fail; /* a failure makes the guest's start fail */
 	bool reads_metadata;
 } operations[] = {
@@ -332,28 +365,54 @@ static const struct {
 	{"release", release, false, false},
 };
 
-int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char *xml,
-	size_t len, const struct vfctl_host_spec *spec)
+int vfctl_hook_begin(struct vfctl_ctx *ctx, const char *const argv[4], const char *xml, size_t len,
+	struct vfctl_hook **ret)
 {
-	_free_ struct hook *h = calloc(1, sizeof(*h));
+	struct vfctl_hook *h = calloc(1, sizeof(*h));
 	int r = 0;
 
 	if (!h)
 		return ctx_oom(ctx);
 	h->ctx = ctx;
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
+		if (str_eq(argv[1], operations[i].name))
+			h->operation = &operations[i];
+	if (h->operation)
+		r = vfctl_domain_intent_read(ctx, xml, len, !h->operation->reads_metadata, &h->intent);
+	if (r < 0)
+		free(h);
+	else
+		*ret = h;
+	return r;
+}
+
+enum vfctl_hook_interest vfctl_hook_interest(struct vfctl_ctx *ctx, const struct vfctl_hook *h)
+{
+	enum vfctl_hook_interest interest = interest_in(ctx, &h->intent);
+
+	ctx_clear(ctx);
+	free(host_take_unread(ctx)); /* what matters is read again */
+	return interest;
+}
+
+int vfctl_hook_run(struct vfctl_hook *h, const struct vfctl_host_spec *spec)
+{
+	int r;
+
+	if (!h->operation)
+		return 0;
 	h->spec = spec;
-	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
-		if (!str_eq(argv[1], operations[i].operation))
-			continue;
-		r = vfctl_domain_intent_read(ctx, xml, len, !operations[i].reads_metadata,
-			&h->intent);
-		if (r == 0)
-			r = operations[i].run(h);
-		store_close(h->store);
-		if (r < 0 && !operations[i].may_fail) {
-			log_warn(ctx, "%s", vfctl_ctx_error(ctx));
-			r = 0;
-		}
+	r = h->operation->run(h);
+	store_close(h->store);
+	h->store = NULL;
+	if (r < 0 && !h->operation->may_fail) {
+		log_warn(h->ctx, "%s", vfctl_ctx_error(h->ctx));
+		r = 0;
 	}
 	return r;
+}
+
+void vfctl_hook_free(struct vfctl_hook *h)
+{
+	free(h);
 }

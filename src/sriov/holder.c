@@ -293,6 +293,18 @@ const char *vf_defined_in(const struct vfctl_vf *vf)
 	return vf->defined_in[0] ? vf->defined_in : vf->promise.domains;
 }
 
+void pf_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	char buf[VFCTL_BDF_TEXT];
+	const char *name = vfctl_pf_name(pf, buf);
+
+	if (pf->defined_in[0])
+		log_warn(ctx, "domain %s, which is off, has the PF %s itself in its definition: at its "
+			"start the kernel removes all VFs of %s, and vfctl's hook refuses the start "
+			"while one of them is in use; remove the PF there: virsh edit %s",
+			pf->defined_in, name, name, pf->defined_in);
+}
+
 static const char *describe_holder(const struct vfctl_holder *holder, char *buf, size_t size)
 {
 	static const char *const message[] = {

@@ -31,6 +31,8 @@ bool vf_is_open(const struct vfctl_vf *vf);
 bool vf_is_busy(const struct vfctl_vf *vf);
 /* The domains that are off and name it, in their definitions or through a network. */
 const char *vf_defined_in(const struct vfctl_vf *vf);
+/* Warn if a domain has the whole PF in its definition: when it starts, all VFs of the PF are removed. */
+void pf_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 /* "in use by the running domain old, while it is leased to domain two" into @buf. */
 const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size);
 

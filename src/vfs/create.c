@@ -335,6 +335,7 @@ int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 		r = plan_mode(ctx, &c);
 	if (r < 0)
 		return r;
+	pf_warn_whole(ctx, pf);
 	if (pf->num_vfs != options->count && modparam_is_needed(pf))
 		return modparam_plan(ctx, inv, pf, options->count,
 			options->driver == VFCTL_VF_DRIVER_HOST, ret_change);

@@ -162,6 +162,8 @@ static const struct member pf_fields[] = {
 	TEXT("acs_port", pf_acs_port, "for off and absent: the port that causes it", NULLABLE),
 	TEXT("eswitch", pf_eswitch, "mode of the eswitch: legacy, switchdev, switchdev_inactive; "
 		"null: the driver has none, or it is unknown", NULLABLE),
+	FIELD(defined_in, "domains that are off and have the whole PF in their definitions: their start "
+		"removes all its VFs"),
 	FIELD(bond, "bond that the network device is a port of"),
 	TEXT("lag", pf_lag, "VF-LAG that the driver makes of the bond: active or off; null: unknown",
 		NULLABLE),
@@ -252,6 +254,9 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	print_model(out, ctx, pf);
 	print_names(out, pf);
 	out_line(out, "  driver       %s", pf->driver[0] ? pf->driver : "none");
+	if (pf->defined_in[0])
+		out_line(out, "  ! domain %s has the whole PF in its definition: its start removes all VFs",
+			pf->defined_in);
 	if (pf->numa_node >= 0)
 		out_line(out, "  NUMA node    %d", pf->numa_node);
 	else

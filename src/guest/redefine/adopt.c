@@ -332,6 +332,8 @@ int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 			o->count);
 	if (r == 0)
 		r = add_steps(ctx, o, change);
+	if (r == 0)
+		guest_warn_whole(ctx, o->a.snapshot->inventory, o->vfs, o->count);
 	return guest_change_planned(ctx, &change, r, ret_change, hypervisor, "adopt %s", domain);
 }
 

@@ -294,7 +294,7 @@ static int make_xml(struct vfctl_ctx *ctx, struct redefine_op *r)
 	const struct vfctl_domain_info *info = r->q->info;
 	uint64_t version = r->q->options->hypervisor->version;
 	_free_ char *xml = NULL, *done = NULL;
-	int e = vfctl_placement_xml(ctx, r->placed, info->xml, "its definition", version, &xml);
+	int e = placed_xml(ctx, r->placed, info->xml, "its definition", version, &xml);
 
 	if (e < 0)
 		return e;

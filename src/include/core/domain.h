@@ -143,6 +143,7 @@ struct vfctl_intent_device {
 	bool has_mac;
 	struct vfctl_mac mac;
 	uint16_t vlan; /**< 0: libvirt removes the VLAN */
+	unsigned line; /**< of its address in the XML */
 };
 
 /** A way of naming a host device other than by its PCI address in <hostdev> or <interface>. */

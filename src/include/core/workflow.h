@@ -321,15 +321,37 @@ int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	const char *domain, const struct vfctl_detach_options *options, bool dry_run,
 	struct vfctl_change **ret_change);
 
+/** What vfctl has to do with a domain that libvirt starts. */
+enum vfctl_hook_interest {
+	VFCTL_HOOK_NOTHING,  /**< nothing: it has no metadata of vfctl and names no PCI device */
+	VFCTL_HOOK_DEVICES,  /**< its devices are not VFs or PFs: it starts, whatever fails here */
+	VFCTL_HOOK_SRIOV,    /**< it has metadata of vfctl, a VF, a PF, or a device that is absent */
+};
+
+/** One call of the libvirt hook. */
+struct vfctl_hook;
+
 /**
- * Handle one call of the libvirt hook.
+ * Begin a call of the libvirt hook: read the domain.
  * @param argv  object, operation, sub-operation, extra (libvirt's four arguments).
  * @param xml   what libvirt wrote to standard input; need not be NUL-terminated.
+ * @param ret   freed with vfctl_hook_free().
+ * @return 0; -EINVAL: the XML cannot be read; -E2BIG; -ENOMEM.
+ */
+int vfctl_hook_begin(struct vfctl_ctx *ctx, const char *const argv[4], const char *xml, size_t len,
+	struct vfctl_hook **ret);
+/**
+ * Decide from the domain and sysfs alone, before host.yaml and the leases are read: a file of vfctl
+ * that cannot be read must not prevent the start of a domain without SR-IOV devices.
+ */
+enum vfctl_hook_interest vfctl_hook_interest(struct vfctl_ctx *ctx, const struct vfctl_hook *hook);
+/**
+ * Do what the operation needs.
  * @param spec  host.yaml, which states what domains may request; NULL: nothing beyond their leases.
  * @return 0, or a negative errno, with a message, to make libvirt abort the operation.
  */
-int vfctl_hook_qemu(struct vfctl_ctx *ctx, const char *const argv[4], const char *xml,
-	size_t len, const struct vfctl_host_spec *spec);
+int vfctl_hook_run(struct vfctl_hook *hook, const struct vfctl_host_spec *spec);
+void vfctl_hook_free(struct vfctl_hook *hook);
 
 /**
  * Plan to restore the VFs of a domain that is off to their values before its last run, if the hook
