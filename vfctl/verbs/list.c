@@ -165,9 +165,9 @@ const struct command cmd_list = {
 	.text = "Shows address, driver, NUMA node, identity, policy, lease and user of each "
 		"VF. On a terminal (or with $COLUMNS) the tables fit its width: empty columns "
 		"are left out first, then IOMMU group, node, driver and address. In a pipe all "
-		"columns are there. A VF that "
-		"--free lists is in use by no process and no domain, is in no domain's "
-		"definition, and shares its IOMMU group with no other device.",
+		"columns are there. --free lists VFs that no process, domain and device of the "
+		"host uses, that no definition names, that no libvirt network gives to a "
+		"domain, and that share their IOMMU group with no other device.",
 	.examples = {{"vfctl list ens1 --all", "every VF of ens1"},
 		{"vfctl list --free -n -o vf,address", "free VFs, for a script"},
 		{"vfctl list --get pfs.name,pfs.vfs.address", "PF and address of each VF"}},
