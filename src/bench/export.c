@@ -2,12 +2,11 @@
 /* A report as CSV and as Markdown; results in one line; parsing a file. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "bench/report.h"
+#include "core/host.h"
 
 /* ---- CSV ---- */
 
@@ -309,25 +308,7 @@ int vfctl_bench_results(struct vfctl_ctx *ctx, const char *directory, char ***re
 
 /* ---- a tool's output ---- */
 
-#define OUTPUT_LARGEST ((off_t)1 << 30)
-
-static int read_output(struct vfctl_ctx *ctx, const char *file, struct buf *ret)
-{
-	_close_ int fd = open(file, O_RDONLY | O_CLOEXEC);
-	char block[65536];
-	struct stat st;
-	ssize_t n = 0;
-
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return ctx_usage_error(ctx, -errno, "%s cannot be read: %s", file, strerror(errno));
-	if (st.st_size > OUTPUT_LARGEST)
-		return ctx_usage_error(ctx, -EFBIG, "%s is larger than 1 GiB", file);
-	while ((n = read(fd, block, sizeof(block))) > 0)
-		buf_add(ret, block, (size_t)n);
-	if (n < 0)
-		return ctx_usage_error(ctx, -errno, "%s cannot be read: %s", file, strerror(errno));
-	return ret->failed ? ctx_oom(ctx) : 0;
-}
+#define OUTPUT_LARGEST ((size_t)1 << 30)
 
 static int flatten(struct vfctl_ctx *ctx, const struct bench_reading *reading,
 	struct vfctl_bench_figure **ret, size_t *ret_count)
@@ -358,15 +339,16 @@ int bench_read_output(struct vfctl_ctx *ctx, const char *tool, const char *file,
 	const char *json_path, struct bench_reading **ret)
 {
 	struct bench_extract extract = {.regex = regex, .json_path = json_path};
-	_buf_ struct buf text = {0};
+	_free_ char *text = NULL;
 	enum bench_tool which;
+	size_t len;
 	int r;
 
 	if (bench_tool_parse(tool, &which) < 0)
 		return ctx_usage_error(ctx, -EINVAL, "'%s' is not a tool that vfctl reads; it reads "
 			"perftest, iperf3, iperf, sockperf, qperf, netperf, osu and command", tool);
-	r = read_output(ctx, file, &text);
-	return r < 0 ? r : bench_parse(ctx, which, &extract, text.data ? text.data : "", text.len, ret);
+	r = vfctl_file_read(ctx, file, OUTPUT_LARGEST, &text, &len);
+	return r < 0 ? ctx_mark_usage_error(ctx, r) : bench_parse(ctx, which, &extract, text, len, ret);
 }
 
 int vfctl_bench_parse(struct vfctl_ctx *ctx, const char *tool, const char *file, const char *regex,
