@@ -12,17 +12,54 @@ struct parser {
 	const struct bench_extract *extract;
 	struct span text;
 	struct bench_reading *reading;
+	const char *at;	   /* the line that is read, for messages; NULL: not read line by line */
+	bool vague;	   /* a figure was left out because it has too few digits */
 };
 
 /* The row for @size, created if necessary; NULL if memory is exhausted. */
 struct bench_row *parser_row(struct parser *p, uint64_t size);
-/* Add a value that the tool computed; a second one of the same name replaces the first. -ENOMEM. */
+/*
+ * Add a value that the tool computed. -EIO: it is below 0, or it is 0 and cannot be; -EBADMSG: the row has
+ * another value of that name, so the text has several runs.
+ */
 int parser_metric(struct parser *p, struct bench_row *row, const char *name, double value);
 int parser_sample(struct parser *p, double **samples, size_t *count, double value);
 /* Read a figure; @what names it in the message if it is not valid. -EIO, -EBADMSG. */
 int parser_number(struct parser *p, struct span text, const char *what, double *ret);
 /* -EIO with the tool's message: its first line with an error, else its last line. */
 int parser_failed(struct parser *p);
+
+/* parser.c: the parts of a text, and whether it is the whole output of one run. */
+
+/* The next line, without blanks around it; false at the end. */
+bool parser_line(struct parser *p, struct span *io_rest, struct span *ret);
+size_t parser_line_number(const struct parser *p, const char *at);
+/* -EBADMSG: the line at @at belongs to a second run. NULL: its line is unknown. */
+int parser_second_run(struct parser *p, const char *at);
+/*
+ * -EBADMSG: the text was cut, as it has no @missing. 0 if the run is known to have ended well: its text needs
+ * no mark of its end.
+ */
+int parser_cut(struct parser *p, const char *missing);
+/* -EBADMSG if the text ends within @line, whose last number may then be incomplete. */
+int parser_check_line(struct parser *p, struct span line);
+/* -EIO with a line in which the tool itself reports an error; 0: there is none. */
+int parser_own_error(struct parser *p);
+
+/* A figure in our unit, and how far its rounding can move it. */
+struct figure {
+	double value, error;
+};
+/* Read "18.0", which is multiplied by @factor. */
+int parser_figure(struct parser *p, struct span text, const char *what, double factor, struct figure *ret);
+/* Whether rounding can change the figure by more than 5 %. A zero is exact if its unit is small. */
+bool figure_is_vague(const struct figure *figure);
+/*
+ * Add the figure. If it has too few digits, -EBADMSG with @remedy; without a remedy it is left out with a
+ * warning.
+ */
+int parser_put_figure(struct parser *p, struct bench_row *row, const char *name,
+	const struct figure *figure, const char *remedy);
 
 /*
  * Columns by the words of a header. @metric NULL: ignored; "size": that of the row; "text": not a

@@ -153,12 +153,32 @@ struct bench_row *parser_row(struct parser *p, uint64_t size)
 	return &reading->rows[reading->row_count++];
 }
 
+/* Of what is counted, 0 is a result; no time and no rate is 0. */
+static bool may_be_zero(const char *name)
+{
+	static const char *const names[] = {"retransmits", "jitter", "loss", "out_of_order", "cpu_local",
+		"cpu_remote"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (str_eq(names[i], name))
+			return true;
+	return false;
+}
+
 int parser_metric(struct parser *p, struct bench_row *row, const char *name, double value)
 {
+	const struct bench_metric *had = bench_metric_find(row->metrics, row->metric_count, name);
 	int r;
 
 	if (!isfinite(value))
 		return ctx_fail(p->ctx, -EIO, "%s: its %s is not finite", p->tool, name);
+	if (value < 0 || (str_eq(name, "loss") && value > 100))
+		return ctx_fail(p->ctx, -EIO, "%s: its %s is %g, which is not possible", p->tool, name,
+			value);
+	if (value == 0 && !may_be_zero(name))
+		return ctx_fail(p->ctx, -EIO, "%s: its %s is 0; nothing was measured", p->tool, name);
+	if (had && had->value != value)
+		return parser_second_run(p, p->at);
 	r = row_put(row, name, NULL, value, false);
 	return r < 0 ? ctx_oom(p->ctx) : 0;
 }
@@ -283,15 +303,27 @@ static bool take_figure(struct span *io_rest, struct span *ret)
 static int column_value(struct parser *p, const struct column_name *column, struct span text,
 	struct bench_row *row)
 {
-	double value;
+	struct figure figure;
 	int r;
 
 	if (!row || !column->metric || str_eq(column->metric, "size") || str_eq(column->metric, "text"))
 		return 0;
-	r = parser_number(p, text, column->text, &value);
+	r = parser_figure(p, text, column->text, column->factor ? column->factor : 1, &figure);
 	if (r < 0)
 		return r;
-	return parser_metric(p, row, column->metric, value * (column->factor ? column->factor : 1));
+	if (!str_starts(column->metric, "throughput"))
+		return parser_metric(p, row, column->metric, figure.value);
+	return parser_put_figure(p, row, column->metric, &figure, NULL);
+}
+
+/* Small messages are many: where their throughput has too few digits, their rate still has enough. */
+static int throughput_of_messages(struct parser *p, struct bench_row *row)
+{
+	const struct bench_metric *rate = bench_metric_find(row->metrics, row->metric_count, "message_rate");
+
+	if (!rate || !row->size || bench_metric_find(row->metrics, row->metric_count, "throughput"))
+		return 0;
+	return parser_metric(p, row, "throughput", 8 * rate->value * (double)row->size);
 }
 
 int columns_row(struct parser *p, const struct columns *columns, struct span line,
@@ -305,9 +337,9 @@ int columns_row(struct parser *p, const struct columns *columns, struct span lin
 
 	while (count <= columns->count && take_figure(&rest, &figures[count]))
 		count++;
-	/* The last number of a line without a newline may be incomplete. */
-	if (!memchr(line.end, '\n', (size_t)(p->text.end - line.end)))
-		return ctx_fail(p->ctx, -EBADMSG, "%s: its output ends within a line of figures", p->tool);
+	r = parser_check_line(p, line);
+	if (r < 0)
+		return r;
 	if (count != columns->count)
 		return ctx_fail(p->ctx, -EBADMSG, "%s: a line has %s figures than its header names: '%.*s'",
 			p->tool, count < columns->count ? "fewer" : "more",
@@ -322,6 +354,8 @@ int columns_row(struct parser *p, const struct columns *columns, struct span lin
 		return -ENOMEM;
 	for (size_t i = 0; i < count && r == 0; i++)
 		r = column_value(p, columns->v[i], figures[i], row);
+	if (r == 0)
+		r = throughput_of_messages(p, row);
 	if (ret_row)
 		*ret_row = row;
 	return r;
@@ -356,9 +390,22 @@ bool unit_bits(struct span unit, double kilo_of_bytes, double *ret_factor)
 
 /* ---- parsing ---- */
 
+/* A row whose figures were all left out. */
+static void drop_empty_rows(struct bench_reading *reading)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < reading->row_count; i++)
+		if (reading->rows[i].metric_count || reading->rows[i].sample_count)
+			reading->rows[kept++] = reading->rows[i];
+	reading->row_count = kept;
+}
+
 static int check_reading(struct parser *p)
 {
 	size_t figures = 0;
+
+	drop_empty_rows(p->reading);
 
 	for (size_t i = 0; i < p->reading->row_count; i++) {
 		struct bench_row *row = &p->reading->rows[i];
@@ -367,6 +414,9 @@ static int check_reading(struct parser *p)
 			return ctx_oom(p->ctx);
 		figures += row->metric_count;
 	}
+	if (!figures && p->vague)
+		return ctx_fail(p->ctx, -EBADMSG, "%s: its figures have so few digits that they can be wrong "
+			"by more than 5 %%; measure larger messages", p->tool);
 	return figures ? 0 : parser_failed(p);
 }
 
@@ -383,6 +433,9 @@ int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_
 	r = tools[tool].parse(&p);
 	if (r == 0)
 		r = check_reading(&p);
+	/* The tool's own error explains more than what is missing because of it. */
+	if ((r == 0 || r == -EBADMSG) && parser_own_error(&p) < 0)
+		r = -EIO;
 	if (r < 0)
 		return r;
 	*ret = steal(reading);

@@ -44,18 +44,20 @@ struct bench_reading {
 	char version[32]; /* version of the tool, if its output contains it */
 };
 
-/* For BENCH_COMMAND: the position of its number. One of @regex and @json_path. */
+/* For BENCH_COMMAND: the position of its number, one of @regex and @json_path. */
 struct bench_extract {
 	const char *regex;     /* POSIX extended; the first group, or the whole match */
 	const char *json_path; /* "a.b[0].c" */
 	const char *unit;      /* "us", "bit/s", ...; NULL: none */
 	bool higher_is_better;
+	bool ended_well; /* of any tool: its exit status was 0, so that its output was not cut */
 };
 
 /*
- * @extract: only for BENCH_COMMAND, else NULL.
+ * @extract: may be NULL for other tools than BENCH_COMMAND.
  * @return 0; -EIO the tool reports a failure, or measured nothing (its message is in the context);
- * -EBADMSG this is not output of the tool. A figure that is -nan or inf is a failure, never 0.
+ * -EBADMSG this is not the whole output of one run of the tool. A figure that is -nan, inf, below 0, or 0 and
+ * cannot be, is a failure.
  */
 int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_extract *extract,
 	const char *text, size_t len, struct bench_reading **ret);

@@ -260,7 +260,7 @@ static int judge_bench(struct run *r, int status, struct bench_reading **ret)
 {
 	const struct bench_plan_test *t = r->point->test;
 	const struct bench_extract extract = {.regex = t->regex, .json_path = t->json_path,
-		.unit = t->unit, .higher_is_better = t->higher_is_better};
+		.unit = t->unit, .higher_is_better = t->higher_is_better, .ended_well = status == 0};
 	_buf_ struct buf text = {0};
 	char how[64];
 	int e = read_output(r, &text);
@@ -271,8 +271,7 @@ static int judge_bench(struct run *r, int status, struct bench_reading **ret)
 		status > 128 ? status - 128 : status);
 	if (status != 0 && r->point->tool->parser != BENCH_IPERF3)
 		return fail_client(r, how);
-	e = bench_parse(r->b->ctx, r->point->tool->parser,
-		r->point->tool->parser == BENCH_COMMAND ? &extract : NULL, text.data ? text.data : "",
+	e = bench_parse(r->b->ctx, r->point->tool->parser, &extract, text.data ? text.data : "",
 		text.len, ret);
 	if (e == 0 && status != 0) {
 		bench_reading_free(*ret);
