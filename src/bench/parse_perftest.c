@@ -29,8 +29,18 @@ struct perftest {
 	struct columns columns;
 	double *samples; /* of the next row */
 	size_t sample_count;
-	bool in_samples;
+	bool in_samples, has_rows, ended;
 };
+
+/* The line below the table, which perftest prints when its run is over. */
+static bool is_rule(struct span line)
+{
+	size_t dashes = 0;
+
+	while (dashes < span_len(line) && line.p[dashes] == '-')
+		dashes++;
+	return dashes >= 20 && dashes == span_len(line);
+}
 
 static bool begins_with_digit(struct span line)
 {
@@ -55,6 +65,7 @@ static int take_row(struct perftest *t, struct span line)
 
 	if (r < 0)
 		return r;
+	t->has_rows = true;
 	free(row->samples);
 	row->sample_count = t->sample_count;
 	row->samples = steal(t->samples);
@@ -64,7 +75,6 @@ static int take_row(struct perftest *t, struct span line)
 
 static int take_line(struct perftest *t, struct span line)
 {
-	line = span_trim(line);
 	if (span_starts(line, "#, ")) {
 		if (!span_is(line, "#, usec"))
 			return ctx_fail(t->p->ctx, -EBADMSG, "perftest: samples in cycles are not "
@@ -76,8 +86,10 @@ static int take_line(struct perftest *t, struct span line)
 		return take_sample(t, line);
 	t->in_samples = false;
 	if (span_starts(line, "#bytes") && t->columns.count)
-		return ctx_fail(t->p->ctx, -EBADMSG, "perftest: it has two tables, of client and server or "
-			"of two runs: read each in a file of its own");
+		return parser_second_run(t->p, t->p->at);
+	t->ended |= t->has_rows && is_rule(line);
+	if (t->ended)
+		return 0;
 	if (span_starts(line, "#bytes"))
 		columns_find(line, known, ARRAY_SIZE(known), &t->columns);
 	else if (t->columns.count && begins_with_digit(line))
@@ -91,8 +103,10 @@ static int parse_text(struct parser *p)
 	struct span rest = p->text, line;
 	int r = 0;
 
-	while (r == 0 && span_line(&rest, &line))
+	while (r == 0 && parser_line(p, &rest, &line))
 		r = take_line(&t, line);
+	if (r == 0 && t.has_rows && !t.ended)
+		r = parser_cut(p, "line of dashes below its figures");
 	if (r == 0 && t.sample_count)
 		r = ctx_fail(p->ctx, -EBADMSG, "perftest: its output ends after sample %zu",
 			t.sample_count);
@@ -150,7 +164,7 @@ static int parse_json(struct parser *p)
 	uint64_t size = 0;
 	int r = 0;
 
-	while (r == 0 && !ended && span_line(&rest, &line)) {
+	while (r == 0 && !ended && parser_line(p, &rest, &line)) {
 		span_field(&line, ':', &key);
 		key = unquoted(key);
 		if (results && span_starts(key, "}"))

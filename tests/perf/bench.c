@@ -29,7 +29,8 @@ static char *perftest_output(size_t *ret_len)
 		random = random * 1664525 + 1013904223;
 		buf_printf(&out, "%d, %u.%02u\n", i + 1, 1 + (random >> 24) / 64, random >> 16 & 63);
 	}
-	buf_puts(&out, " #bytes #iterations    t_typical[usec]\n 2       100001          1.50\n");
+	buf_puts(&out, " #bytes #iterations    t_typical[usec]\n 2       100001          1.50\n"
+		"----------------------------------------\n");
 	*ret_len = out.len;
 	return buf_steal(&out);
 }

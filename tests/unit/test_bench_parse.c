@@ -283,7 +283,7 @@ static const struct {
 	{"perftest-4.5-cut.txt", -EBADMSG, "ends within a line"},
 	{"perftest-4.5-missing.txt", -EBADMSG, "fewer figures"},
 	{"perftest-4.5-json-bw.txt", -EBADMSG, "the unit of"},
-	{"perftest-4.5-both-ends.txt", -EBADMSG, "of client and server"},
+	{"perftest-4.5-both-ends.txt", -EBADMSG, "line 50 belongs to a second run, or to the other end"},
 	{"iperf3-3.12-refused.json", -EIO, "unable to connect to server: Connection refused"},
 	{"iperf3-3.12-refused.txt", -EIO, "Connection refused"},
 	{"iperf3-3.18-stream-error.json", -EIO, "server may have stopped running"},
