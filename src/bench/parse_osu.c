@@ -63,41 +63,130 @@ static void take_version(struct parser *p, struct span line)
 		span_copy(word, p->reading->version, sizeof(p->reading->version));
 }
 
-static int take_row(struct parser *p, const struct columns *columns, struct span line)
+/* ---- the range of sizes ---- */
+
+struct osu {
+	struct parser *p;
+	struct columns columns;
+	struct tails tails;
+	bool titled;
+	uint64_t first, last, end; /* the sizes of the rows, and that with which they end without -m */
+	size_t rows;
+};
+
+#define PAIR_END (4 << 20)
+#define COLLECTIVE_END (1 << 20)
+
+/* "# OSU MPI Latency Test v5.8", "# OSU MPI-CUDA Bandwidth Test v7.4", "# OSU MPI Broadcast Latency Test" */
+static uint64_t end_of(struct span title)
+{
+	static const char *const pairs[] = {"Latency", "Bandwidth", "Bi-Directional", "Multi"};
+	struct span rest = span_after(title, "# OSU "), word;
+
+	if (!span_word(&rest, &word) || !span_starts(word, "MPI") || !span_word(&rest, &word))
+		return COLLECTIVE_END;
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (span_starts(word, pairs[i]))
+			return PAIR_END;
+	return COLLECTIVE_END;
+}
+
+/* The last size of a command line that stands in the text: "osu_latency -m 1:1024", "osu_bcast -m 64". */
+static void take_command_line(struct osu *o, struct span line)
+{
+	struct span rest = span_after(span_after(line, "osu_"), " -m"), range, last;
+	uint64_t size;
+
+	if (!span_word(&rest, &range))
+		return;
+	last = memchr(range.p, ':', span_len(range)) ? span_after(range, ":") : range;
+	if (number_whole(last, &size))
+		o->end = size;
+}
+
+static bool has_sizes(const struct osu *o)
+{
+	for (size_t i = 0; i < o->columns.count; i++)
+		if (o->columns.v[i]->metric && str_eq(o->columns.v[i]->metric, "size"))
+			return true;
+	return false;
+}
+
+/*
+ * A program prints a line for each size, and nothing behind the last one. Without -m the first size is at
+ * most 8 bytes (a datatype), the last one a constant of the program. Of sizes that begin higher, which -m
+ * chose, the end is not known.
+ */
+static int check_range(struct osu *o)
+{
+	if (!o->rows || !has_sizes(o) || o->first > 8 || o->last >= o->end)
+		return 0;
+	return o->p->extract && o->p->extract->ended_well ? 0
+		: ctx_fail(o->p->ctx, -EBADMSG, "osu: its sizes end with %llu, not with %llu: it was cut, "
+			"or it ran with -m; in that case add its command to the text, as "
+			"'# osu_latency -m %llu:%llu'",
+			(unsigned long long)o->last, (unsigned long long)o->end,
+			(unsigned long long)o->first, (unsigned long long)o->last);
+}
+
+/* ---- lines ---- */
+
+static int take_row(struct osu *o, struct span line)
 {
 	struct bench_row *row;
+	uint64_t size;
 	int r;
 
 	if (span_find(line, " Fail"))
-		return ctx_fail(p->ctx, -EIO, "osu: its validation failed: '%.*s'",
+		return ctx_fail(o->p->ctx, -EIO, "osu: its validation failed: '%.*s'",
 			span_len(line) > 80 ? 80 : (int)span_len(line), line.p);
-	r = columns_row(p, columns, line, &row);
-	return r;
+	r = columns_row(o->p, &o->columns, line, &row);
+	if (r < 0)
+		return r;
+	size = row->size;
+	if (o->rows && size <= o->last)
+		return parser_second_run(o->p, o->p->at);
+	if (!o->rows++)
+		o->first = size;
+	o->last = size;
+	return 0;
+}
+
+static int take_comment(struct osu *o, struct span line)
+{
+	struct columns found;
+
+	if (span_starts(line, "# OSU ")) {
+		if (o->titled)
+			return parser_second_run(o->p, o->p->at);
+		o->titled = true;
+		o->end = o->end ? o->end : end_of(line);
+	}
+	take_version(o->p, line);
+	find_tails(line, &o->tails);
+	columns_find(line, o->tails.all, ARRAY_SIZE(known) + o->tails.count, &found);
+	/* A title contains "Latency Test", but no unit. */
+	if (!found.count || (!span_find(line, "s)") && !span_find(line, "MB/s")))
+		return 0;
+	if (o->columns.count)
+		return parser_second_run(o->p, o->p->at);
+	o->columns = found;
+	return 0;
 }
 
 int parse_osu(struct parser *p)
 {
 	struct span rest = p->text, line;
-	struct columns columns = {0};
-	struct tails tails = {0};
+	struct osu o = {.p = p};
 	int r = 0;
 
-	while (r == 0 && span_line(&rest, &line)) {
-		line = span_trim(line);
-		if (span_starts(line, "#")) {
-			struct columns found;
-
-			take_version(p, line);
-			find_tails(line, &tails);
-			columns_find(line, tails.all, ARRAY_SIZE(known) + tails.count, &found);
-			/* A title contains "Latency Test", but no unit. */
-			if (found.count && span_find(line, "s)"))
-				columns = found;
-			else if (found.count && span_find(line, "MB/s"))
-				columns = found;
-		} else if (columns.count && begins_with_digit(line)) {
-			r = take_row(p, &columns, line);
-		}
+	while (r == 0 && parser_line(p, &rest, &line)) {
+		if (span_find(line, "osu_"))
+			take_command_line(&o, line);
+		if (span_starts(line, "#"))
+			r = take_comment(&o, line);
+		else if (o.columns.count && begins_with_digit(line))
+			r = take_row(&o, line);
 	}
-	return r;
+	return r < 0 ? r : check_range(&o);
 }
