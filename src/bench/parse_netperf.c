@@ -35,6 +35,8 @@ enum classic { NO_TABLE, STREAM, UDP_STREAM, UDP_STREAM_RECEIVED, REQUESTS };
 struct netperf {
 	struct parser *p;
 	struct span throughput, unit;
+	bool titled, listed, paired; /* there is a title, a line of names, a NAME=value */
+	bool second_line; /* of the table of requests: the sizes of the other end's sockets follow */
 	enum classic expected; /* what the next line of numbers is */
 	double factor;	       /* of the classic table's unit to bit/s; 0: not seen */
 };
@@ -45,6 +47,8 @@ static int take_value(struct netperf *n, const char *metric, struct span value)
 	double number;
 	int r;
 
+	if (str_eq(metric, "throughput") && n->throughput.p)
+		return parser_second_run(n->p, n->p->at);
 	if (str_eq(metric, "throughput"))
 		n->throughput = value;
 	else if (str_eq(metric, "unit"))
@@ -60,10 +64,12 @@ static int take_value(struct netperf *n, const char *metric, struct span value)
 	return row ? parser_metric(n->p, row, metric, number) : -ENOMEM;
 }
 
+#define SMALL_UNIT "-f k, a smaller unit"
+
 static int take_throughput(struct netperf *n)
 {
 	struct bench_row *row;
-	double number;
+	struct figure figure;
 	int r;
 
 	if (!n->throughput.p)
@@ -71,15 +77,11 @@ static int take_throughput(struct netperf *n)
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (!n->unit.p || !span_is(n->unit, units[i].unit))
 			continue;
-		r = parser_number(n->p, n->throughput, "throughput", &number);
+		r = parser_figure(n->p, n->throughput, "throughput", units[i].factor, &figure);
 		if (r < 0)
 			return r;
-		if (number <= 0)
-			return ctx_fail(n->p->ctx, -EIO, "netperf: its throughput is %g; nothing "
-				"was measured",
-				number);
 		row = parser_row(n->p, 0);
-		return row ? parser_metric(n->p, row, units[i].metric, number * units[i].factor) : -ENOMEM;
+		return row ? parser_put_figure(n->p, row, units[i].metric, &figure, SMALL_UNIT) : -ENOMEM;
 	}
 	return ctx_fail(n->p->ctx, -EBADMSG, "netperf: the unit of its throughput is unknown; request "
 		"THROUGHPUT_UNITS too");
@@ -88,7 +90,7 @@ static int take_throughput(struct netperf *n)
 static int take_table(struct netperf *n, struct span names, struct span values)
 {
 	struct span name, value;
-	int r = 0;
+	int r = parser_check_line(n->p, values);
 
 	while (r == 0 && span_field(&names, ',', &name)) {
 		if (!span_field(&values, ',', &value))
@@ -104,12 +106,15 @@ static int take_table(struct netperf *n, struct span names, struct span values)
 static int take_pair(struct netperf *n, struct span line)
 {
 	struct span key;
+	int r = parser_check_line(n->p, line);
 
 	span_field(&line, '=', &key);
-	for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
-		if (span_is(key, figures[i].key))
+	for (size_t i = 0; i < ARRAY_SIZE(figures) && r == 0; i++)
+		if (span_is(key, figures[i].key)) {
+			n->paired = true;
 			return take_value(n, figures[i].metric, span_trim(line));
-	return 0;
+		}
+	return r;
 }
 
 /* The line of names contains only known names, or begins with one. */
@@ -152,13 +157,15 @@ static void take_unit(struct netperf *n, struct span line)
 
 #define CLASSIC_COLUMNS 10
 
-static size_t numbers_of(struct span line, double ret[CLASSIC_COLUMNS])
+static size_t numbers_of(struct parser *p, struct span line, struct figure ret[CLASSIC_COLUMNS])
 {
 	struct span word;
 	size_t count = 0;
+	double number;
 
 	while (span_word(&line, &word)) {
-		if (count == CLASSIC_COLUMNS || number_read(word, &ret[count]) < 0)
+		if (count == CLASSIC_COLUMNS || number_read(word, &number) < 0 ||
+			parser_figure(p, word, "figure", 1, &ret[count]) < 0)
 			return 0;
 		count++;
 	}
@@ -183,8 +190,9 @@ static int take_classic(struct netperf *n, struct span line)
 		[UDP_STREAM] = {6, 5, "throughput_sent", UDP_STREAM_RECEIVED, false},
 		[UDP_STREAM_RECEIVED] = {4, 3, "throughput", NO_TABLE, false},
 		[REQUESTS] = {6, 5, "operations", NO_TABLE, true}};
-	double v[CLASSIC_COLUMNS], factor = n->expected == REQUESTS ? 1 : n->factor;
-	size_t count = numbers_of(line, v), at = rows[n->expected].at;
+	struct figure v[CLASSIC_COLUMNS] = {0}, rate;
+	double factor = n->expected == REQUESTS ? 1 : n->factor;
+	size_t count = numbers_of(n->p, line, v), at = rows[n->expected].at;
 	struct bench_row *row;
 	int r;
 
@@ -192,19 +200,53 @@ static int take_classic(struct netperf *n, struct span line)
 		return 0;
 	if (factor <= 0)
 		return ctx_fail(n->p->ctx, -EBADMSG, "netperf: its table has no unit of throughput");
-	if (v[at] <= 0)
-		return ctx_fail(n->p->ctx, -EIO, "netperf: its throughput is %g; nothing was measured",
-			v[at]);
 	row = parser_row(n->p, 0);
 	if (!row)
 		return -ENOMEM;
-	r = parser_metric(n->p, row, rows[n->expected].metric, v[at] * factor);
-	if (r == 0 && rows[n->expected].with_cpu && count >= at + 3 && v[at + 1] >= 0)
-		r = parser_metric(n->p, row, "cpu_local", v[at + 1]);
-	if (r == 0 && rows[n->expected].with_cpu && count >= at + 3 && v[at + 2] >= 0)
-		r = parser_metric(n->p, row, "cpu_remote", v[at + 2]);
+	rate = (struct figure){v[at].value * factor, v[at].error * factor};
+	r = parser_check_line(n->p, line);
+	if (r == 0)
+		r = parser_put_figure(n->p, row, rows[n->expected].metric, &rate, SMALL_UNIT);
+	if (r == 0 && rows[n->expected].with_cpu && count >= at + 3 && v[at + 1].value >= 0)
+		r = parser_metric(n->p, row, "cpu_local", v[at + 1].value);
+	if (r == 0 && rows[n->expected].with_cpu && count >= at + 3 && v[at + 2].value >= 0)
+		r = parser_metric(n->p, row, "cpu_remote", v[at + 2].value);
+	n->second_line = n->expected == REQUESTS;
 	n->expected = rows[n->expected].next;
 	return r;
+}
+
+static int take_line(struct netperf *n, struct span line)
+{
+	enum classic table = classic_of(line);
+
+	if (table && n->titled)
+		return parser_second_run(n->p, n->p->at);
+	if (table) {
+		n->titled = true;
+		n->expected = table;
+		n->factor = 0;
+		return 0;
+	}
+	if (memchr(line.p, '=', span_len(line)))
+		return take_pair(n, line);
+	if (n->second_line && span_len(line))
+		n->second_line = false;
+	if (!n->expected)
+		return 0;
+	take_unit(n, line);
+	return take_classic(n, line);
+}
+
+/* An output of -k has a throughput, whatever else is requested; the table of requests has two lines. */
+static int check_end(struct netperf *n)
+{
+	if (n->p->reading->row_count && n->titled && n->expected && !n->listed && !n->paired)
+		return parser_cut(n->p, "line of what arrived");
+	if (n->second_line)
+		return parser_cut(n->p, "line of the other end's socket sizes");
+	return n->paired && !n->throughput.p ? parser_cut(n->p, "line THROUGHPUT=; request "
+		"THROUGHPUT,THROUGHPUT_UNITS last") : 0;
 }
 
 int parse_netperf(struct parser *p)
@@ -213,22 +255,22 @@ int parse_netperf(struct parser *p)
 	struct span rest = p->text, line, header = {0};
 	int r = 0;
 
-	while (r == 0 && span_line(&rest, &line)) {
-		line = span_trim(line);
+	while (r == 0 && parser_line(p, &rest, &line)) {
 		if (header.p && span_len(line)) {
 			r = take_table(&n, header, line);
 			header.p = NULL;
+		} else if (is_header(line) && n.listed) {
+			r = parser_second_run(p, line.p);
 		} else if (is_header(line)) {
+			n.listed = true;
 			header = line;
-		} else if (classic_of(line)) {
-			n.expected = classic_of(line);
-			n.factor = 0;
-		} else if (memchr(line.p, '=', span_len(line))) {
-			r = take_pair(&n, line);
-		} else if (n.expected) {
-			take_unit(&n, line);
-			r = take_classic(&n, line);
+		} else {
+			r = take_line(&n, line);
 		}
 	}
-	return r < 0 ? r : take_throughput(&n);
+	if (r == 0 && header.p)
+		r = parser_cut(p, "line of values");
+	if (r == 0)
+		r = take_throughput(&n);
+	return r < 0 ? r : check_end(&n);
 }

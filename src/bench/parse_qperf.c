@@ -43,6 +43,8 @@ struct test {
 	struct bench_metric metrics[ARRAY_SIZE(keys)];
 	size_t count;
 	uint64_t size;
+	const char *title; /* NULL: before the first one */
+	size_t longest, width; /* of the names of its figures, and to which they are padded */
 };
 
 static int take_value(struct parser *p, struct test *t, const char *metric, struct span value)
@@ -84,13 +86,27 @@ static void take_size(struct span value, uint64_t *ret)
 	*ret = size;
 }
 
+/*
+ * qperf pads the names of all figures of a test to the longest one. It omits figures that are 0, but never
+ * one end of a bandwidth. The test "quit" has no figures.
+ */
+static int check_test(struct parser *p, const struct test *t)
+{
+	if (t->title && !t->width && !str_starts(t->title, "quit:"))
+		return parser_cut(p, "figures of its last test");
+	if (t->longest < t->width || (bench_metric_find(t->metrics, t->count, "throughput_sent") &&
+			!bench_metric_find(t->metrics, t->count, "throughput")))
+		return parser_cut(p, "last lines of a test");
+	return 0;
+}
+
 /* The size follows the values: the values of a test are kept until it ends. */
 static int end_test(struct parser *p, struct test *t)
 {
-	struct bench_row *row = t->count ? parser_row(p, t->size) : NULL;
-	int r = 0;
+	int r = check_test(p, t);
+	struct bench_row *row = r == 0 && t->count ? parser_row(p, t->size) : NULL;
 
-	if (t->count && !row)
+	if (r == 0 && t->count && !row)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->count && r == 0; i++) {
 		const char *name = t->metrics[i].name;
@@ -98,8 +114,9 @@ static int end_test(struct parser *p, struct test *t)
 		if (!bench_metric_find(row->metrics, row->metric_count, name))
 			r = parser_metric(p, row, name, t->metrics[i].value);
 		else if (str_eq(name, "mean") || str_eq(name, "throughput"))
-			r = ctx_fail(p->ctx, -EBADMSG, "qperf: two of its tests give a %s; run one at a time",
-				str_eq(name, "mean") ? "latency" : name);
+			r = ctx_fail(p->ctx, -EBADMSG, "qperf: the test in line %zu gives a second %s; run "
+				"one at a time, with its output in a file of its own",
+				parser_line_number(p, t->title), str_eq(name, "mean") ? "latency" : name);
 	}
 	*t = (struct test){0};
 	return r;
@@ -107,12 +124,24 @@ static int end_test(struct parser *p, struct test *t)
 
 static int take_line(struct parser *p, struct test *t, struct span line)
 {
-	struct span key;
+	struct span key, whole = line;
+	const char *equals = span_len(line) ? memchr(line.p, '=', span_len(line)) : NULL;
+	int r;
 
-	if (!memchr(line.p, '=', span_len(line)))
-		return span_len(line) && line.end[-1] == ':' ? end_test(p, t) : 0;
+	if (!equals && span_len(line) && line.end[-1] == ':') {
+		r = end_test(p, t);
+		t->title = line.p;
+		return r;
+	}
+	if (!equals)
+		return 0;
+	r = parser_check_line(p, whole);
+	if (r < 0)
+		return r;
 	span_field(&line, '=', &key);
 	line = span_trim(line);
+	t->longest = span_len(key) > t->longest ? span_len(key) : t->longest;
+	t->width = (size_t)(equals - whole.p) - 2; /* two spaces stand before the sign */
 	if (span_is(key, "msg_size"))
 		take_size(line, &t->size);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -128,8 +157,7 @@ int parse_qperf(struct parser *p)
 	bool failed = false;
 	int r = 0;
 
-	while (r == 0 && span_line(&rest, &line)) {
-		line = span_trim(line);
+	while (r == 0 && parser_line(p, &rest, &line)) {
 		failed |= span_find(line, "failed to") || span_find(line, "server: ");
 		r = take_line(p, &test, line);
 	}

@@ -15,6 +15,8 @@ struct sockperf {
 	struct parser *p;
 	uint64_t size;
 	bool full_rtt, lost_server;
+	unsigned starts, logs; /* how often a run begins, in the text and in the log */
+	bool latency_begun, latency_ended, rate_begun, rate_ended, log_begun, log_ended;
 	int latency, sent, received; /* columns of the log; -1: absent */
 	bool in_log;
 	double *samples;
@@ -40,6 +42,25 @@ static int put_sockperf(struct sockperf *s, const char *name, struct span value,
 	return parser_metric(s->p, row, name, number * factor);
 }
 
+/* "BandWidth is 9.902 MBps (79.219 Mbps)"; "1.002 GBps", of 1000 such, with --giga-size */
+static int put_bandwidth(struct sockperf *s, struct span text)
+{
+	struct span number, unit;
+	struct bench_row *row;
+	struct figure figure;
+	int r;
+
+	if (!span_word(&text, &number) || !span_word(&text, &unit))
+		return 0;
+	s->rate_ended = true;
+	r = parser_figure(s->p, number, "bandwidth", span_starts(unit, "GB") ? 1000 * MIB_BITS : MIB_BITS,
+		&figure);
+	row = r < 0 ? NULL : parser_row(s->p, s->size);
+	if (!row)
+		return r < 0 ? r : -ENOMEM;
+	return parser_put_figure(s->p, row, "throughput_sent", &figure, NULL);
+}
+
 /* "---> percentile 99.900 =   77.902", "---> <MAX> observation = 1377.472" */
 static int take_observation(struct sockperf *s, struct span line)
 {
@@ -47,6 +68,7 @@ static int take_observation(struct sockperf *s, struct span line)
 
 	if (span_find(line, "<MAX>"))
 		return put_sockperf(s, "max", value, 1);
+	s->latency_ended |= span_find(line, "<MIN>") != NULL;
 	if (span_find(line, "<MIN>"))
 		return put_sockperf(s, "min", value, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(percentiles); i++)
@@ -74,6 +96,9 @@ static int take_text(struct sockperf *s, struct span line)
 	}
 	s->full_rtt |= span_find(line, "--full-rtt") != NULL;
 	s->lost_server |= span_find(line, "No messages were received") != NULL;
+	s->latency_begun |= span_find(line, "====> avg-") != NULL;
+	s->rate_begun |= span_find(line, "Message Rate is ") != NULL;
+	s->log_begun |= span_find(line, "test was performed using the following parameters") != NULL;
 	if (span_find(line, "---> "))
 		return take_observation(s, line);
 	if (span_find(line, "avg-latency="))
@@ -85,7 +110,7 @@ static int take_text(struct sockperf *s, struct span line)
 	if (span_find(line, "Message Rate is "))
 		return put_sockperf(s, "message_rate", span_after(line, "Message Rate is "), 1);
 	if (span_find(line, "BandWidth is "))
-		return put_sockperf(s, "throughput_sent", span_after(line, "BandWidth is "), MIB_BITS);
+		return put_bandwidth(s, span_after(line, "BandWidth is "));
 	return 0;
 }
 
@@ -163,9 +188,21 @@ static struct span version_of(struct span text)
 	return span_word(&found, &word) ? word : found;
 }
 
+/* Each run begins with the version, each log with its columns. The figures of several servers are not one. */
+static bool is_second_run(struct sockperf *s, struct span line)
+{
+	struct span server = span_after(line, "Printing statistics for Server No: ");
+
+	s->starts += span_find(line, "== version #") != NULL;
+	s->logs += span_starts(line, "packet,");
+	return s->starts > 1 || s->logs > 1 || (span_len(server) && !span_is(server, "0"));
+}
+
 static int take_line(struct sockperf *s, struct span line)
 {
-	line = plain(span_trim(line));
+	line = plain(line);
+	if (is_second_run(s, line))
+		return parser_second_run(s->p, s->p->at);
 	if (span_starts(line, "packet,")) {
 		take_header(s, line);
 		return s->latency >= 0 || (s->sent >= 0 && s->received >= 0) ? 0
@@ -173,7 +210,19 @@ static int take_line(struct sockperf *s, struct span line)
 	}
 	if (s->in_log && line.p < line.end && *line.p >= '0' && *line.p <= '9')
 		return take_packet(s, line);
+	s->log_ended |= s->in_log && span_starts(line, "-----");
 	return take_text(s, line);
+}
+
+static int check_end(struct sockperf *s)
+{
+	if (s->latency_begun && !s->latency_ended)
+		return parser_cut(s->p, "line '<MIN> observation'");
+	if (s->rate_begun && !s->rate_ended)
+		return parser_cut(s->p, "line 'BandWidth is'");
+	if ((s->in_log || s->log_begun) && !s->log_ended)
+		return parser_cut(s->p, "line of dashes below its packets");
+	return 0;
 }
 
 int parse_sockperf(struct parser *p)
@@ -183,10 +232,12 @@ int parse_sockperf(struct parser *p)
 	int r = 0;
 
 	span_copy(version_of(p->text), p->reading->version, sizeof(p->reading->version));
-	while (r == 0 && span_line(&rest, &line))
+	while (r == 0 && parser_line(p, &rest, &line))
 		r = take_line(&s, line);
 	if (r == 0 && s.lost_server)
 		r = parser_failed(p);
+	if (r == 0)
+		r = check_end(&s);
 	if (r == 0 && s.sample_count)
 		r = put_samples(&s);
 	free(s.samples);
