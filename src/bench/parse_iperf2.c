@@ -550,7 +550,7 @@ int parse_iperf2(struct parser *p)
 	while (r == 0 && parser_line(p, &rest, &line)) {
 		s.reports += span_find(line, "Server Report") != NULL;
 		if (span_starts(line, "["))
-			r = take_text(&s, line, s.reports);
+			r = take_text(&s, line, s.reports || (s.server_port.p && !s.client_port.p));
 		else
 			r = take_csv(&s, line);
 	}
