@@ -232,7 +232,7 @@ struct totals {
 	double retransmits;
 	double jitter_ms, lost, packets; /* of UDP, of all receiving streams */
 	unsigned connections, udp_streams, lossy_streams;
-	bool retransmits_seen;
+	bool retransmits_seen, udp; /* udp: the header of the columns has no retransmits */
 	bool client, server, done; /* whose text it is, and whether the client's ended */
 	bool remote;		   /* what follows is the server's text (--get-server-output) */
 	struct total *lines;
@@ -335,7 +335,7 @@ static int take_total(struct parser *p, struct span line, struct totals *t, bool
 	udp = count > 6 && span_is(words[5], "ms");
 	if (udp && received && !sum && way == &t->received)
 		return take_lost(p, words[4], words[6], t);
-	if (!udp && way == &t->sent && !sum && number_whole(words[4], &retransmits)) {
+	if (!udp && !t->udp && way == &t->sent && !sum && number_whole(words[4], &retransmits)) {
 		t->retransmits += (double)retransmits;
 		t->retransmits_seen = true;
 	}
@@ -352,6 +352,8 @@ static int take_mark(struct parser *p, struct span line, struct totals *t)
 		return parser_second_run(p, p->at);
 	if (begun)
 		*begun = true;
+	if (span_starts(line, "[ ID]"))
+		t->udp = span_find(line, "Datagrams");
 	if (span_is(line, "iperf Done."))
 		t->done = true;
 	if (span_is(line, "Server output:") || span_is(line, "Server JSON output:"))

@@ -286,6 +286,7 @@ static const struct {
 	{"osu-5.8-barrier.txt", "9.13", "0.00", -EIO, "its mean is 0", 0},
 	/* The sender's jitter is not a count of retransmits. */
 	{"iperf3-3.12-udp-p2.txt", "", "", 0, "!retransmits", 0},
+	{"iperf3-3.12-udp-p2.txt", "0.000 ms  0/39 (0%)  sender", "39  sender", 0, "!retransmits", 0},
 	{"iperf3-3.12-udp-p2.txt", "0.056 ms  0/39", "0.056 ms  Unknown/39", 0, "!loss", 0},
 	/* The tool's own error beside its figures. */
 	{"iperf3-3.12-text.txt", "iperf Done.", "iperf3: error - control socket has closed unexpectedly", -EIO,
@@ -308,6 +309,8 @@ static const struct {
 	{"iperf-2.1.8-full-duplex-p2.txt", "", "", 0, "throughput", 18.67e9},
 	{"iperf-2.1.8-reverse-p2.txt", "", "", 0, "throughput", 42.9e9},
 	{"iperf-2.1.8-i1-p2.txt", "", "", 0, "throughput", 42.2e9},
+	{"iperf-2.1.8-server-udp.txt", "", "", 0, "throughput", 10.5e6},
+	{"iperf-2.1.8-server-udp.txt", "", "", 0, "loss", 100 / 1790.0},
 	{"iperf-2.1.8-i1.csv", "", "", 0, "throughput", 16534997952.0},
 	{"qperf-0.4.11-quit.txt", "", "", 0, "mean", 14},
 };
