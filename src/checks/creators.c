@@ -21,6 +21,8 @@ struct place {
 
 #define SYSTEMD_DIRS "/etc/systemd/network", "/run/systemd/network", "/usr/local/lib/systemd/network", \
 	"/usr/lib/systemd/network"
+#define UNIT_DIRS "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", \
+	"/usr/lib/systemd/system"
 #define NUMVFS "sriov_numvfs"
 
 static const struct place places[] = {
@@ -40,7 +42,22 @@ static const struct place places[] = {
 	{"vf-creators", {"/etc"}, "sysfs.conf", {NUMVFS}},
 	{"vf-creators", {"/etc/sysfs.d"}, "*.conf", {NUMVFS}},
 	{"vf-creators", {"/etc/tmpfiles.d", "/run/tmpfiles.d", "/usr/lib/tmpfiles.d"}, "*.conf", {NUMVFS}},
-	{"vf-creators", {"/etc/systemd/system"}, "*.service", {NUMVFS}},
+	{"vf-creators", {UNIT_DIRS}, "*.service", {NUMVFS}},
+	/* interfaces(5): lines pre-up, up and post-up, and scripts for every interface */
+	{"vf-creators", {"/etc/network"}, "interfaces", {NUMVFS}},
+	{"vf-creators", {"/etc/network/interfaces.d"}, "*", {NUMVFS}},
+	{"vf-creators", {"/etc/network/if-pre-up.d"}, "*", {NUMVFS}},
+	{"vf-creators", {"/etc/network/if-up.d"}, "*", {NUMVFS}},
+	/* NetworkManager.conf(5), sections [device] */
+	{"vf-creators", {"/etc/NetworkManager"}, "NetworkManager.conf", {"sriov-num-vfs="}},
+	{"vf-creators", {"/etc/NetworkManager/conf.d", "/run/NetworkManager/conf.d",
+		"/usr/lib/NetworkManager/conf.d"}, "*.conf", {"sriov-num-vfs="}},
+	{"vf-creators", {"/etc/NetworkManager/dispatcher.d"}, "*", {NUMVFS}},
+	{"vf-creators", {"/etc/networkd-dispatcher/routable.d"}, "*", {NUMVFS}},
+	{"vf-creators", {"/etc/init.d"}, "*", {NUMVFS}},
+	{"vf-creators", {"/etc/cron.d"}, "*", {NUMVFS}},
+	{"vf-creators", {"/etc"}, "crontab", {NUMVFS}},
+	{"vf-creators", {"/var/spool/cron/crontabs"}, "*", {NUMVFS}},
 };
 
 /* A match of a udev rule creates nothing, and neither does a number of 0. */
@@ -136,12 +153,70 @@ static void check_places(struct check_ctx *e)
 			look_at_place(e, &places[i]);
 }
 
+/* ---- scripts that units start ---- */
+
+/* Programs of packages create no VFs, and there are too many to read. */
+static bool is_administrators(const char *path)
+{
+	static const char *const dirs[] = {"/usr/local/", "/opt/", "/etc/", "/root/", "/srv/", "/home/"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
+		if (str_starts(path, dirs[i]))
+			return true;
+	return false;
+}
+
+/* ExecStart=, ExecStartPre=, ...: the program may follow "-", "@", ":", "+" and "!" (systemd.service(5)). */
+static void look_at_exec(struct check_ctx *e, const char *unit, char *line)
+{
+	char *save = NULL;
+
+	for (char *word = strtok_r(line, " \t=-@:+!'\"", &save); word;
+		word = strtok_r(NULL, " \t'\";", &save)) {
+		_free_ char *script = NULL;
+
+		if (!is_administrators(word) || host_try_read(e->ctx, &script, "%s", word) < 0)
+			continue;
+		drop_comment_lines(script);
+		if (creates(script, (const char *const[]){NUMVFS, NULL}))
+			found(e, "", "%s, which starts %s", unit, word);
+	}
+}
+
+static void look_at_unit(struct check_ctx *e, const char *dir, const char *name)
+{
+	_free_ char *path = str_format("%s/%s", dir, name), *text = NULL;
+	char *save = NULL;
+
+	if (!path || host_try_read(e->ctx, &text, "%s", path) < 0)
+		return;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
+		if (str_starts(line, "Exec"))
+			look_at_exec(e, path, line + strcspn(line, "="));
+}
+
+static void check_scripts(struct check_ctx *e)
+{
+	static const char *const dirs[] = {"/etc/systemd/system", "/usr/local/lib/systemd/system"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+		_strv_ char **names = NULL;
+
+		if (host_try_list(e->ctx, &names, "%s", dirs[i]) < 0)
+			continue;
+		for (size_t k = 0; names[k]; k++)
+			if (fnmatch("*.service", names[k], 0) == 0)
+				look_at_unit(e, dirs[i], names[k]);
+	}
+}
+
 static void check_creators(struct check_ctx *e)
 {
 	_free_ char *text = NULL;
 	char *save = NULL;
 
 	check_places(e);
+	check_scripts(e);
 	if (host_try_read(e->ctx, &text, "/proc/cmdline") < 0)
 		return;
 	for (char *word = strtok_r(text, " \t\n", &save); word; word = strtok_r(NULL, " \t\n", &save))

@@ -3,15 +3,19 @@
  * Messages of the kernel log: each row has a message of a driver or of the kernel core, and its
  * meaning for VFs. The texts are quoted from the sources that the rows name.
  */
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/find.h"
 #include "checks/check.h"
 #include "drivers/driver.h"
 #include "host/host.h"
 #include "core/inventory.h"
+#include "sriov/holder.h"
 
 /* Messages of the kernel core; those of drivers are in their own table. */
 static const struct driver_message messages[] = {
@@ -68,19 +72,37 @@ static bool names_function(const char *line, const struct vfctl_bdf *bdf, const 
 		(!strncmp(text, "0000:", 5) && strstr(line, "DMAR") && has_name(line, text + 5));
 }
 
+/* The VF of that PF whose number the line has ("VF 3", "VF[3]", "VF-3", "VF# 3"), or NULL. */
+static const struct vfctl_vf *vf_in(const struct vfctl_pf *pf, const char *line)
+{
+	for (const char *at = strstr(line, "VF"); at; at = strstr(at + 1, "VF")) {
+		uint32_t index = 0;
+		const char *digit = at + 2 + strspn(at + 2, " [-#");
+
+		if (sscanf(digit, "%" SCNu32, &index) == 1 && isdigit((unsigned char)*digit))
+			return find_vf_number(pf->vfs, pf->num_vfs, index);
+	}
+	return NULL;
+}
+
 /* The PF that the line names, or whose VF it names; NULL: none of this host. */
-static const struct vfctl_pf *pf_in(const struct check_ctx *e, const char *line)
+static const struct vfctl_pf *pf_in(const struct check_ctx *e, const char *line,
+	const struct vfctl_vf **ret_vf)
 {
 	const struct vfctl_inventory *inv = e->snapshot->inventory;
 
 	for (size_t i = 0; i < inv->pf_count; i++) {
 		const struct vfctl_pf *pf = &inv->pfs[i];
 
-		if (names_function(line, &pf->bdf, pf->netdev))
+		if (names_function(line, &pf->bdf, pf->netdev)) {
+			*ret_vf = vf_in(pf, line);
 			return pf;
+		}
 		for (uint32_t v = 0; v < pf->num_vfs; v++)
-			if (names_function(line, &pf->vfs[v].bdf, pf->vfs[v].netdev))
+			if (names_function(line, &pf->vfs[v].bdf, pf->vfs[v].netdev)) {
+				*ret_vf = &pf->vfs[v];
 				return pf;
+			}
 	}
 	return NULL;
 }
@@ -89,6 +111,7 @@ static const struct vfctl_pf *pf_in(const struct check_ctx *e, const char *line)
 
 struct tally {
 	const struct vfctl_pf *pf;
+	const struct vfctl_vf *vf; /* that the last message names; may be NULL */
 	size_t count;
 	double at; /* time of the last message in seconds since the boot; negative: unknown */
 	char last[160];
@@ -130,7 +153,8 @@ static const struct driver_message *find_message(const char *check, const char *
 static void count_line(struct check_ctx *e, const struct driver_message *s, const char *line,
 	struct tally *tallies, size_t *io_count)
 {
-	const struct vfctl_pf *pf = pf_in(e, line);
+	const struct vfctl_vf *vf = NULL;
+	const struct vfctl_pf *pf = pf_in(e, line, &vf);
 	struct tally *t = NULL;
 	const char *text;
 
@@ -145,6 +169,7 @@ static void count_line(struct check_ctx *e, const struct driver_message *s, cons
 		*t = (struct tally){.pf = pf};
 	}
 	t->count++;
+	t->vf = vf;
 	t->at = time_of(line, &text);
 	str_copy(t->last, sizeof(t->last), text);
 }
@@ -159,7 +184,8 @@ static double uptime(struct check_ctx *e)
 static void tell_log(struct check_ctx *e, const struct tally *t)
 {
 	double ago = t->at < 0 ? -1 : uptime(e) - t->at;
-	char name[VFCTL_BDF_TEXT], when[48] = "";
+	char name[VFCTL_BDF_TEXT], when[48] = "", user[256];
+	_free_ char *whose = NULL;
 
 	/* The cause of a message from yesterday may be corrected since. */
 	if (ago > DAY_SECONDS)
@@ -167,8 +193,11 @@ static void tell_log(struct check_ctx *e, const struct tally *t)
 	if (ago >= 0)
 		snprintf(when, sizeof(when), ", last %.0f %s ago", ago < 7200 ? ago / 60 : ago / 3600,
 			ago < 7200 ? "minutes" : "hours");
-	found(e, t->pf ? pf_title(t->pf, name) : "", "the kernel's log, %zu time%s%s: %s", t->count,
-		t->count == 1 ? "" : "s", when, t->last);
+	if (t->vf && vf_is_busy(t->vf))
+		whose = str_format(" (VF %u is %s)", t->vf->index, vf_describe_user(t->vf, user,
+			sizeof(user)));
+	found(e, t->pf ? pf_title(t->pf, name) : "", "the kernel's log, %zu time%s%s: %s%s", t->count,
+		t->count == 1 ? "" : "s", when, t->last, whose ? whose : "");
 }
 
 static void check_log(struct check_ctx *e)
@@ -230,6 +259,11 @@ const struct check log_checks[] = {
 	{"log-malicious", VFCTL_WARNING, "the card stopped a VF: its driver in the guest sent invalid "
 		"requests", "a faulty or hostile driver in the guest", "update the driver in the guest, then "
 		"restart the guest; if it happens again, stop the guest", check_log},
+	{"log-vf-reset", VFCTL_WARNING, "a VF resets again and again, because its PF rejects a request",
+		"the drivers of the PF and of the VF disagree, usually about VLAN filters (ice with iavf): "
+		"the guest loses its link each time", "use another version of ice on the host or of iavf "
+		"in the guest; until then remove the VLAN devices in the guest and let the host tag: vfctl "
+		"set VF vlan=ID --config", check_log},
 	{"log-promiscuous", VFCTL_WARNING, "the card's address filters are full, and it receives every "
 		"packet", "more MACs or VLANs are in use than the card has filters: i40e then forces "
 		"promiscuous mode", "use fewer MACs and VLANs on the PF and its trusted VFs", check_log},

@@ -141,7 +141,10 @@ static const struct driver drivers[] = {
 	/* intel/iavf/iavf_ethtool.c, Linux 6.12: steps of 2 us (ITR_REG_ALIGN()). */
 	{.name = "iavf",
 		.messages = MESSAGES({"log-vf-lost", {"Failed to communicate with PF", NULL}, true},
-			{"log-vf-lost", {"Unable to communicate with the PF", NULL}, true}),
+			{"log-vf-lost", {"Unable to communicate with the PF", NULL}, true},
+			/* iavf_virtchnl.c and iavf_main.c, Linux 6.12 */
+			{"log-vf-reset", {"PF returned error", "to our request"}, true},
+			{"log-vf-reset", {"Never saw reset", NULL}, true}),
 		.keys = USECS | ADAPTIVE, .fixed_if_adaptive = USECS,
 		.limits = LIMITS(USECS_IN_STEPS(8160, 2))},
 	/* intel/idpf/idpf_ethtool.c, Linux 6.12: odd times are rounded down. */
@@ -161,7 +164,9 @@ static const struct driver drivers[] = {
 		.vf_has = COMMON_ATTRS | VFCTL_ATTR_LINK_STATE, .vf_lacks = VFCTL_ATTR_QUERY_RSS,
 		.messages = MESSAGES({"log-vectors", {"MSI-X interrupts available for SR-IOV", NULL}, true},
 			/* before 5.18 */
-			{"log-vectors", {"Not enough vectors to support", "VFs"}, true}),
+			{"log-vectors", {"Not enough vectors to support", "VFs"}, true},
+			/* ice_virtchnl.c, Linux 6.12: a VLAN filter that the PF rejects, again and again */
+			{"log-vf-reset", {"PF failed to honor VF", "opcode"}, true}),
 		.keys = USECS | ADAPTIVE | BIT(VFCTL_RX_USECS_HIGH),
 		.fixed_if_adaptive = USECS | BIT(VFCTL_RX_USECS_HIGH),
 		.limits = LIMITS(USECS_IN_STEPS(8160, 2),
