@@ -34,6 +34,17 @@ struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_
 	return mac;
 }
 
+/*
+ * A bond or a script changes the present MAC of a PF, but not the permanent one, so derived MACs stay
+ * the same after a reboot. Linux before 5.6 does not report it.
+ */
+static struct vfctl_mac origin_of(const struct vfctl_pf *pf)
+{
+	struct vfctl_mac mac;
+
+	return vfctl_mac_parse(pf->port_id, &mac) == 0 ? mac : pf->mac;
+}
+
 /* The nth candidate, such that no two VFs of a PF share a GUID. 0: there is no nth one. */
 static uint64_t candidate(enum vfctl_id_kind kind, const struct vfctl_pf *pf, uint32_t vf,
 	uint32_t nth)
@@ -41,7 +52,7 @@ static uint64_t candidate(enum vfctl_id_kind kind, const struct vfctl_pf *pf, ui
 	uint64_t number = vf + 1 + (uint64_t)nth * (pf->total_vfs ? pf->total_vfs : vf + 1);
 
 	if (kind == VFCTL_ID_MAC) {
-		const struct vfctl_mac mac = mac_derive(&pf->mac, vf, nth);
+		const struct vfctl_mac origin = origin_of(pf), mac = mac_derive(&origin, vf, nth);
 
 		return mac_number(&mac);
 	}
