@@ -73,6 +73,7 @@ struct nl_vf_set {
 	uint32_t vf;
 	uint32_t bits;
 	struct vfctl_vf_attrs attrs;
+	bool optional;  /* for the caller: the driver may refuse it */
 	int error;      /* out */
 	char text[160]; /* result: the kernel's message, or "" */
 };

@@ -69,9 +69,12 @@ static size_t add_rows(const struct vf_attr_change *change, uint32_t bits, struc
 	const char *name;
 	size_t n = 0;
 
-	for (; rest; rest &= ~rows[n++].bits)
-		rows[n] = (struct nl_vf_set){.vf = change->vf, .bits = attrs_group(rest, &name),
-			.attrs = change->attrs};
+	for (; rest; rest &= ~rows[n++].bits) {
+		uint32_t group = attrs_group(rest, &name);
+
+		rows[n] = (struct nl_vf_set){.vf = change->vf, .bits = group, .attrs = change->attrs,
+			.optional = !(group & ~change->optional)};
+	}
 	return n;
 }
 
@@ -123,15 +126,34 @@ static bool is_passing(int error)
 	return error == -EAGAIN || error == -EBUSY;
 }
 
+/* Log it once for each attribute of the PF. */
+static void note_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct nl_vf_set *row,
+	uint32_t *io_refused)
+{
+	char name[VFCTL_BDF_TEXT];
+	const char *group;
+
+	if (row->bits & *io_refused)
+		return;
+	*io_refused |= row->bits;
+	attrs_group(row->bits, &group);
+	log_warn(ctx, "%s/%u: the driver %s cannot set %s to its safe default; the VF keeps its present "
+		"value", vfctl_pf_name(pf, name), row->vf, pf->driver, group);
+}
+
 /* Move the rows that failed only temporarily to the front; other failures end the attempts. */
 static int keep_passing(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	struct nl_vf_set *rows, size_t *count)
+	struct nl_vf_set *rows, size_t *count, uint32_t *io_refused)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < *count; i++) {
 		if (rows[i].error == 0)
 			continue;
+		if (rows[i].error == -EOPNOTSUPP && rows[i].optional) {
+			note_refused(ctx, pf, &rows[i], io_refused);
+			continue;
+		}
 		if (!is_passing(rows[i].error))
 			return fail_row(ctx, pf, &rows[i]);
 		rows[kept++] = rows[i];
@@ -141,7 +163,7 @@ static int keep_passing(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 }
 
 static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	struct nl_vf_set *rows, size_t count)
+	struct nl_vf_set *rows, size_t count, uint32_t *io_refused)
 {
 	unsigned waited = 0;
 
@@ -149,7 +171,7 @@ static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		int r = nl_vfs_write(ctx, pf->ifindex, rows, count);
 
 		if (r == 0)
-			r = keep_passing(ctx, pf, rows, &count);
+			r = keep_passing(ctx, pf, rows, &count, io_refused);
 		if (r < 0)
 			return r;
 		if (count && !host_wait_ms(ctx, RETRY_MS, &waited))
@@ -215,9 +237,10 @@ static int write_vectors(struct vfctl_ctx *ctx, const struct vf_attr_change *cha
 /* ---- reading back ---- */
 
 /* The first group in which the value read back differs from the requested one; NULL: none. */
-static const char *difference(const struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now)
+static const char *difference(const struct vfctl_vf_attrs *change, const struct vfctl_vf_attrs *now,
+	uint32_t except)
 {
-	uint32_t differs = change->mask & now->mask & ~same_values(change, now);
+	uint32_t differs = change->mask & now->mask & ~same_values(change, now) & ~except;
 	const char *group;
 
 	attrs_group(differs, &group);
@@ -273,8 +296,10 @@ static bool now_of(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struc
 	return info || ret->mask;
 }
 
+/* @refused: attributes that the driver does not support. */
 static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count,
+	uint32_t refused)
 {
 	_cleanup_(now_clear) struct now now = {.way = way};
 	char name[VFCTL_BDF_TEXT];
@@ -292,7 +317,7 @@ static int verify(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 			return ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted it but does not report "
 				"this VF, which may have been "
 				"removed", vfctl_pf_name(pf, name), changes[i].vf);
-		what = difference(&changes[i].attrs, &has);
+		what = difference(&changes[i].attrs, &has, refused & changes[i].optional);
 		if (what)
 			r = ctx_fail(ctx, -EIO, "%s/%u: the kernel accepted %s but reports another "
 				"value; the driver %s did not apply it", vfctl_pf_name(pf, name),
@@ -314,7 +339,8 @@ static int fail_no_netdev(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 }
 
 static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count)
+	const struct ib_guid_ops *way, const struct vf_attr_change *changes, size_t count,
+	uint32_t *io_refused)
 {
 	_free_ struct nl_vf_set *rows = calloc(count * ATTRS_MAX, sizeof(*rows));
 	const uint32_t others = has_devlink_rates(pf) ? VFCTL_ATTR_RATE : 0;
@@ -328,7 +354,7 @@ static int write_netlink(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		return 0;
 	if (!pf->ifindex)
 		return fail_no_netdev(ctx, pf);
-	return write_rows(ctx, pf, rows, n);
+	return write_rows(ctx, pf, rows, n, io_refused);
 }
 
 static int check_known(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
@@ -396,18 +422,19 @@ int attrs_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vf_attr_change *changes, size_t count)
 {
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
+	uint32_t refused = 0;
 	int r = host_check_writable(ctx);
 
 	if (r == 0)
 		r = check_known(ctx, pf, way, changes, count);
 	if (r == 0 && count)
-		r = write_netlink(ctx, pf, way, changes, count);
+		r = write_netlink(ctx, pf, way, changes, count, &refused);
 	if (r == 0 && has_devlink_rates(pf) && asks_for(changes, count, VFCTL_ATTR_RATE))
 		r = eswitch_rates_write(ctx, pf, changes, count);
 	if (r == 0)
 		r = write_by_way(ctx, pf, way, changes, count);
 	if (r == 0)
-		r = verify(ctx, pf, way, changes, count);
+		r = verify(ctx, pf, way, changes, count, refused);
 	if (r == 0)
 		audit(ctx, pf, changes, count);
 	/* This comes last: the previous value may be unknown, so that it cannot be restored. */

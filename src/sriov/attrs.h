@@ -15,6 +15,11 @@ struct vf_attr_change {
 	 * driver probes later.
 	 */
 	bool rebind;
+	/*
+	 * Attributes at their safe default that the driver may refuse (-EOPNOTSUPP; BlueField: the spoof
+	 * check): that is logged, and the VF keeps its value.
+	 */
+	uint32_t optional;
 };
 
 /* The values of @now for everything that @change names and @now reports, for a roll-back. */

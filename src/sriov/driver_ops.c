@@ -201,7 +201,7 @@ static int check_bound(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 		r = vf_op_find(ctx, &ops[i], pf, &vf);
 		if (r < 0 || !vf)
 			return r < 0 ? r : vf_op_fail_gone(ctx, &ops[i]);
-		has = (struct vf_attr_change){vf->index, vf->bdf, vf->attrs, false};
+		has = (struct vf_attr_change){.vf = vf->index, .bdf = vf->bdf, .attrs = vf->attrs};
 		if (has.attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&has.attrs.mac))
 			r = bound_check_mac(ctx, &has);
 		if (r < 0 || !pf->rdma[0])

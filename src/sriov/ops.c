@@ -280,7 +280,11 @@ static int make_changes(struct vfctl_ctx *ctx, const struct op *ops, size_t coun
 			continue;
 		changes[n].vf = vf->index;
 		changes[n].bdf = vf->bdf;
-		changes[n++].rebind = before || ops->type != &op_guest_attrs;
+		changes[n].rebind = before || ops->type != &op_guest_attrs;
+		if (!before && ops->type == &op_guest_attrs)
+			changes[n].optional = vfctl_vf_attrs_default(&changes[n].attrs) &
+				attrs_of_type(VFCTL_ATTR_TYPE_SWITCH);
+		n++;
 	}
 	*ret_count = n;
 	return 0;

@@ -68,7 +68,8 @@ static int add_item(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, st
 	r = vf_changes_check_unused(ctx, vf, &item->attrs);
 	if (r < 0)
 		return r;
-	*change = (struct vf_attr_change){vf->index, vf->bdf, item->attrs, true};
+	*change = (struct vf_attr_change){.vf = vf->index, .bdf = vf->bdf,
+		.attrs = item->attrs, .rebind = true};
 	attrs_complete(&change->attrs, &vf->attrs);
 	s->count++;
 	return 0;

@@ -294,8 +294,8 @@ static bool shows_what_it_has(struct vfctl_ctx *ctx, const struct vfctl_inventor
 	const struct plan *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
-		const struct vf_attr_change change = {p->places[i].index, p->places[i].bdf,
-			p->places[i].attrs, false};
+		const struct vf_attr_change change = {.vf = p->places[i].index,
+			.bdf = p->places[i].bdf, .attrs = p->places[i].attrs};
 		const struct vfctl_vf *vf = vfctl_inventory_vf_at(inv, &change.bdf, NULL);
 
 		if (change.attrs.mask & VFCTL_ATTR_MSIX)

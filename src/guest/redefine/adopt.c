@@ -113,6 +113,7 @@ static struct vfctl_vf_attrs policy_of(const struct vfctl_intent_device *device,
 	struct vfctl_vf_attrs own = attrs_safe(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST);
 	uint32_t bits = ~(vfctl_vf_attrs_default(now) | VFCTL_ATTR_VLAN | VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY);
 
+	own.mask &= now->mask; /* a lease claims nothing that the driver does not report */
 	if (now->vlan && !device->interface)
 		bits |= VFCTL_ATTR_VLAN;
 	if (vfctl_mac_is_zero(&now->mac))

@@ -155,8 +155,13 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	_free_ char *alt = str_format("enx-%s", pf->netdev);
 	uint64_t guid = sim_pf_guid(&pf->bdf);
 	uint32_t mtu = pf->mtu ? pf->mtu : 1500;
+	_buf_ struct buf permanent = {0};
+	struct vfctl_mac mac;
 	size_t list;
 
+	put_permanent(&permanent, pf, address);
+	if (vfctl_mac_parse(pf->mac, &mac) == 0)
+		memcpy(address, mac.byte, sizeof(mac.byte));
 	/* IPoIB: flags and QPN, then the port's GID. */
 	for (int i = 0; pf->infiniband && i < 8; i++)
 		address[12 + i] = (uint8_t)(guid >> (56 - 8 * i));
@@ -170,7 +175,7 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 	put_attr(b, IFLA_MTU, &mtu, sizeof(mtu));
 	if (with_vfs)
 		put_vfs(h, b, pf);
-	put_permanent(b, pf, address);
+	buf_add(b, permanent.data, permanent.len);
 	list = nest_start(b, 52 | NLA_F_NESTED); /* IFLA_PROP_LIST */
 	put_attr(b, 53, alt, strlen(alt) + 1);	 /* IFLA_ALT_IFNAME */
 	nest_end(b, list);
@@ -337,6 +342,8 @@ static int set_rate(const struct sim_pf *pf, const void *data, struct sim_vf *vf
 
 static int set_spoofchk(const struct sim_pf *pf, const void *data, struct sim_vf *vf)
 {
+	if (pf->no_spoofchk)
+		return -EOPNOTSUPP;
 	vf->spoofchk = ((const struct ifla_vf_spoofchk *)data)->setting != 0;
 	return 0;
 }

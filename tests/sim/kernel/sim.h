@@ -65,6 +65,8 @@ struct sim_pf {
 	bool up, carrier, infiniband;
 	bool was_up; /* when it was made */
 	unsigned speed, offset, stride, mtu;
+	bool no_spoofchk; /* it reports the spoof check but cannot set it (BlueField) */
+	char mac[24];  /* its present MAC; "": made from its address */
 	char perm[24]; /* its permanent MAC; "": the one that it has */
 	unsigned num_vfs;
 };

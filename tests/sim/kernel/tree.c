@@ -150,6 +150,10 @@ int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret)
 			pf.mlx4 = atoi(value);
 		else if (str_eq(key, "mtu"))
 			pf.mtu = (unsigned)atoi(value);
+		else if (str_eq(key, "no-spoofchk"))
+			pf.no_spoofchk = atoi(value);
+		else if (str_eq(key, "mac"))
+			str_copy(pf.mac, sizeof(pf.mac), value);
 		else if (str_eq(key, "perm"))
 			str_copy(pf.perm, sizeof(pf.perm), value);
 		else if (str_eq(key, "infiniband"))
