@@ -53,7 +53,7 @@ struct qemu_device {
  */
 int qemu_arg_device(const char *value, struct qemu_device *ret);
 
-/* parsed_numa.c: cells and pins. */
+/* parsed_numa.c, parsed_pins.c */
 int parsed_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_parsed_domain *parsed);
 int parsed_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,

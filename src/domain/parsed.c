@@ -14,6 +14,7 @@ void vfctl_parsed_domain_free(struct vfctl_parsed_domain *parsed)
 	free(parsed->uuid);
 	free(parsed->cells);
 	free(parsed->vcpu_pins);
+	free(parsed->iothread_pins);
 	free(parsed->distances);
 	free(parsed->devices);
 	free(parsed->controllers);
@@ -44,24 +45,6 @@ static int read_memory(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	return r;
 }
 
-/* Read the pins of one kind; @ret_count receives their number. */
-static int read_pins(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed,
-	const struct xml_node *tune, const char *name, struct vfctl_cpuset *io, size_t *ret_count)
-{
-	size_t count = 0;
-	int r = 0;
-
-	xml_each(pin, tune, name)
-	{
-		count++;
-		r = parsed_skip(ctx, parsed, parsed_list(ctx, pin, "cpuset", io));
-		if (r < 0)
-			return r;
-	}
-	*ret_count = count;
-	return 0;
-}
-
 /* libvirt accepts more vCPUs than any machine type supports. */
 static int read_vcpus(struct vfctl_ctx *ctx, const struct xml_node *vcpu,
 	struct vfctl_parsed_domain *parsed)
@@ -84,33 +67,6 @@ static void read_iothreads(const struct xml_node *domain, struct vfctl_parsed_do
 
 	if (text && parse_u32(text, 0, UINT32_MAX, &parsed->iothreads) < 0)
 		parsed->iothreads = 0;
-}
-
-static int read_tune(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_parsed_domain *parsed)
-{
-	const struct xml_node *tune = xml_child(domain, "cputune");
-	const struct xml_node *vcpu = xml_child(domain, "vcpu");
-	struct vfctl_cpuset all = {0};
-	size_t vcpu_pins = 0, pins;
-	int r = read_vcpus(ctx, vcpu, parsed);
-
-	if (r == 0)
-		read_iothreads(domain, parsed);
-	if (r == 0)
-		r = parsed_skip(ctx, parsed, parsed_list(ctx, vcpu, "cpuset", &all));
-	if (r == 0)
-		r = read_pins(ctx, parsed, tune, "vcpupin", &parsed->vcpu_cpus, &vcpu_pins);
-	if (r == 0)
-		r = read_pins(ctx, parsed, tune, "emulatorpin", &parsed->emulator_cpus, &pins);
-	if (r == 0)
-		r = read_pins(ctx, parsed, tune, "iothreadpin", &parsed->iothread_cpus, &pins);
-	/* Threads without their own pin run on the CPUs of <vcpu>. */
-	if (vcpu_pins < parsed->vcpus)
-		vfctl_cpuset_or(&parsed->vcpu_cpus, &all);
-	if (r == 0 && vfctl_cpuset_empty(&parsed->emulator_cpus))
-		parsed->emulator_cpus = all;
-	return r;
 }
 
 /* A MAC that is not valid is left out: libvirt reports it. */
@@ -257,7 +213,9 @@ static int read_parts(struct vfctl_ctx *ctx, struct xml_node *domain,
 	if (r == 0)
 		r = read_memory(ctx, domain, parsed);
 	if (r == 0)
-		r = read_tune(ctx, domain, parsed);
+		r = read_vcpus(ctx, xml_child(domain, "vcpu"), parsed);
+	if (r == 0)
+		read_iothreads(domain, parsed);
 	if (r == 0)
 		r = parsed_read_pins(ctx, domain, parsed);
 	if (r == 0)

@@ -194,30 +194,3 @@ int parsed_read_cells(struct vfctl_ctx *ctx, const struct xml_node *domain,
 		r = read_tune(ctx, domain, parsed);
 	return r < 0 ? r : read_pages(ctx, domain, parsed);
 }
-
-int parsed_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
-	struct vfctl_parsed_domain *parsed)
-{
-	struct vfctl_cpuset all = {0};
-	uint32_t vcpu;
-	int r = parsed_skip(ctx, parsed,
-		parsed_list(ctx, xml_child(domain, "vcpu"), "cpuset", &all));
-
-	parsed->vcpu_pins = calloc(parsed->vcpus, sizeof(*parsed->vcpu_pins));
-	if (!parsed->vcpu_pins)
-		return ctx_oom(ctx);
-	for (uint32_t i = 0; i < parsed->vcpus; i++)
-		parsed->vcpu_pins[i] = all;
-	xml_each(pin, xml_child(domain, "cputune"), "vcpupin")
-	{
-		const char *text = xml_get(pin, "vcpu");
-
-		if (r < 0 || !text || parse_u32(text, 0, UINT32_MAX, &vcpu) < 0 ||
-			vcpu >= parsed->vcpus)
-			continue;
-		parsed->vcpu_pins[vcpu] = (struct vfctl_cpuset){0};
-		r = parsed_skip(ctx, parsed,
-			parsed_list(ctx, pin, "cpuset", &parsed->vcpu_pins[vcpu]));
-	}
-	return r;
-}

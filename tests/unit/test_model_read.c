@@ -97,6 +97,16 @@ static int list(struct vfctl_ctx *c, struct vfctl_hypervisor *self,
 	return 0;
 }
 
+/* A hypervisor of one domain, whose XML is the data. */
+static int list_one(struct vfctl_ctx *c, struct vfctl_hypervisor *self,
+	struct vfctl_domain_info **ret, size_t *ret_count)
+{
+	*ret = calloc(1, sizeof(**ret));
+	(*ret)[0] = make_info("other", "6a1c2f3e-0000-4000-8000-00000000000c", self->data);
+	*ret_count = 1;
+	return 0;
+}
+
 static int get(struct vfctl_ctx *c, struct vfctl_hypervisor *self, const char *name,
 	bool config, struct vfctl_domain_info *ret)
 {
@@ -196,6 +206,116 @@ static void others_hold_what_their_xml_says(void **state)
 	vfctl_model_free(m);
 }
 
+/* ---- pins and memory of another domain ---- */
+
+#define OTHER(vcpu, more) "<domain type='kvm'><name>other</name>"                         \
+	"<memory unit='MiB'>4096</memory>" vcpu more "<os><type>hvm</type></os></domain>"
+#define PIN(vcpu, cpus) "<vcpupin vcpu='" vcpu "' cpuset='" cpus "'/>"
+#define CPUTUNE(pins) "<cputune>" pins "</cputune>"
+
+static const struct {
+	const char *xml, *cpus;
+} pinned[] = {
+	/* Only the emulator floats. */
+	{OTHER("<vcpu>2</vcpu>", CPUTUNE(PIN("0", "2") PIN("1", "3")
+		"<emulatorpin cpuset='0-7'/>")), "2-3"},
+	{OTHER("<vcpu>2</vcpu>", CPUTUNE(PIN("0", "2") PIN("1", "0-7")
+		"<iothreadpin iothread='1' cpuset='0-7'/><emulatorpin cpuset='5'/>")), "2,5"},
+	/* Pins that cover all CPUs together. */
+	{OTHER("<vcpu>8</vcpu>", CPUTUNE(PIN("0", "0") PIN("1", "1") PIN("2", "2") PIN("3", "3")
+		PIN("4", "4") PIN("5", "5") PIN("6", "6") PIN("7", "7"))), "0-7"},
+	{OTHER("<vcpu>3</vcpu><iothreads>1</iothreads>", CPUTUNE(PIN("0", "0") PIN("1", "1")
+		PIN("2", "2") "<iothreadpin iothread='1' cpuset='3-5'/>"
+		"<emulatorpin cpuset='6-7'/>")), "0-7"},
+	{OTHER("<vcpu>1</vcpu><iothreads>2</iothreads>", CPUTUNE(PIN("0", "0-7")
+		"<iothreadpin iothread='1' cpuset='0-3'/><iothreadpin iothread='2' cpuset='4-7'/>"
+		"<emulatorpin cpuset='0-7'/>")), "0-7"},
+	/* Threads without a pin of their own run on the CPUs of <vcpu>. */
+	{OTHER("<vcpu cpuset='1-2'>2</vcpu>", CPUTUNE(PIN("0", "0-7"))), "1-2"},
+	{OTHER("<vcpu cpuset='0-7'>2</vcpu>", CPUTUNE(PIN("0", "6"))), "6"},
+	{OTHER("<vcpu cpuset='5'>1</vcpu><iothreads>2</iothreads>", CPUTUNE(PIN("0", "2")
+		"<emulatorpin cpuset='3'/><iothreadpin iothread='1' cpuset='4'/>")), "2-5"},
+	{OTHER("<vcpu cpuset='5'>1</vcpu>", CPUTUNE(PIN("0", "2")
+		"<emulatorpin cpuset='3'/>")), "2-3"},
+	/* A second pin of a vCPU, and one of a vCPU that it lacks. */
+	{OTHER("<vcpu cpuset='6'>2</vcpu>", CPUTUNE(PIN("0", "2") PIN("0", "2")
+		PIN("7", "4"))), "2,6"},
+};
+
+static void each_pin_counts_alone(void **state)
+{
+	struct vfctl_hypervisor one = hypervisor;
+	struct vfctl_place_options options = {.hypervisor = &one};
+
+	one.list = list_one;
+	for (size_t i = 0; i < ARRAY_SIZE(pinned); i++) {
+		struct vfctl_host_model *m;
+		char text[64];
+
+		print_message("domain %zu\n", i);
+		one.data = (void *)pinned[i].xml;
+		m = read_model(&options);
+		assert_int_equal(m->occupant_count, 1);
+		vfctl_cpuset_format(&m->occupants[0].cpus, text, sizeof(text));
+		assert_string_equal(text, pinned[i].cpus);
+		vfctl_model_free(m);
+	}
+}
+
+#define GUEST_CELL(id, cpu, mib) "<cell id='" id "' cpus='" cpu "' memory='" mib "' unit='MiB'/>"
+#define CELLS(numa, tune) OTHER("<vcpu>2</vcpu>", "<cpu><numa>" numa "</numa></cpu>"      \
+	"<numatune>" tune "</numatune>")
+#define MEMNODE(cell, nodes) "<memnode cellid='" cell "' mode='strict' nodeset='" nodes "'/>"
+
+static const struct {
+	const char *xml;
+	uint64_t node_mib[2];
+} bound[] = {
+	{CELLS(GUEST_CELL("0", "0", "1024") GUEST_CELL("1", "1", "3072"),
+		MEMNODE("0", "0") MEMNODE("1", "1")), {1024, 3072}},
+	{CELLS(GUEST_CELL("0", "0", "1024") GUEST_CELL("1", "1", "3072"),
+		"<memory mode='strict' nodeset='0'/>" MEMNODE("1", "1")), {1024, 3072}},
+	{CELLS(GUEST_CELL("0", "0", "1024") GUEST_CELL("1", "1", "3072"),
+		MEMNODE("1", "0-1")), {1536, 1536}},
+	{CELLS(GUEST_CELL("0", "0", "1024") GUEST_CELL("1", "1", "3072"),
+		"<memory mode='strict' nodeset='1'/>"), {0, 4096}},
+	/* libvirt goes by the cells if <memory> says less. */
+	{CELLS(GUEST_CELL("0", "0", "1024") GUEST_CELL("1", "1", "6144"),
+		MEMNODE("0", "0") MEMNODE("1", "1")), {1024, 6144}},
+	/* A memory device adds to the memory of the cells. */
+	{CELLS(GUEST_CELL("0", "0", "1024"), "<memory mode='strict' nodeset='1'/>"), {0, 4096}},
+	{OTHER("<vcpu>1</vcpu>", "<numatune><memory mode='strict' nodeset='0-1'/></numatune>"),
+		{2048, 2048}},
+};
+
+static uint64_t held_mib(const struct vfctl_occupant *o, int node)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < o->memory_count; i++)
+		if (o->memory[i].node == node)
+			bytes += o->memory[i].bytes;
+	return bytes >> 20;
+}
+
+static void each_cell_counts_alone(void **state)
+{
+	struct vfctl_hypervisor one = hypervisor;
+	struct vfctl_place_options options = {.hypervisor = &one};
+
+	one.list = list_one;
+	for (size_t i = 0; i < ARRAY_SIZE(bound); i++) {
+		struct vfctl_host_model *m;
+
+		print_message("domain %zu\n", i);
+		one.data = (void *)bound[i].xml;
+		m = read_model(&options);
+		for (int node = 0; node < 2; node++)
+			assert_int_equal(held_mib(&m->occupants[0], node), bound[i].node_mib[node]);
+		vfctl_model_free(m);
+	}
+}
+
 /* ---- what is the host's own ---- */
 
 struct rule {
@@ -272,6 +392,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_defined_guest_is_an_occupant),
 		TEST(others_hold_what_their_xml_says),
+		TEST(each_pin_counts_alone),
+		TEST(each_cell_counts_alone),
 		TEST(the_hosts_own_cpus),
 	};
 

@@ -123,63 +123,92 @@ static int add_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 
 /* ---- domains ---- */
 
-/* A set with all CPUs is not a pin. */
+/* A thread that may run on all CPUs is not pinned. This holds for each thread by itself. */
+static void add_pin(const struct vfctl_host_model *m, const struct vfctl_cpuset *pin,
+	struct vfctl_occupant *o)
+{
+	struct vfctl_cpuset cpus = *pin;
+
+	vfctl_cpuset_and(&cpus, &m->topology->online);
+	if (!vfctl_cpuset_within(&m->topology->online, &cpus))
+		vfctl_cpuset_or(&o->cpus, &cpus);
+}
+
 static void add_pins(const struct vfctl_host_model *m, const struct vfctl_parsed_domain *parsed,
 	struct vfctl_occupant *o)
 {
-	struct vfctl_cpuset pins = parsed->vcpu_cpus;
-
-	vfctl_cpuset_or(&pins, &parsed->emulator_cpus);
-	vfctl_cpuset_or(&pins, &parsed->iothread_cpus);
-	vfctl_cpuset_and(&pins, &m->topology->online);
-	if (!vfctl_cpuset_within(&m->topology->online, &pins))
-		vfctl_cpuset_or(&o->cpus, &pins);
+	for (uint32_t i = 0; i < parsed->vcpus; i++)
+		add_pin(m, &parsed->vcpu_pins[i], o);
+	for (size_t i = 0; i < parsed->iothread_pin_count; i++)
+		add_pin(m, &parsed->iothread_pins[i], o);
+	add_pin(m, &parsed->emulator_cpus, o);
 }
 
 /* libvirt accepts any size; no pool has pages of a size that the processor does not support. */
-static uint64_t pages_of(const struct vfctl_parsed_domain *parsed)
+static uint64_t pages_of(uint64_t size)
 {
-	uint64_t size = parsed->page_bytes;
-
 	/* <page size='4' unit='KiB'/> means base pages. */
 	return size >= 64 * 1024 && size <= MODEL_BYTES_MAX && !(size & (size - 1))
 		? size : VFCTL_PAGES_BASE;
 }
 
-/* It can never start, so it holds no memory. */
-static bool too_large(struct vfctl_ctx *ctx, const struct vfctl_parsed_domain *parsed,
-	const struct vfctl_occupant *o)
+static uint64_t bytes_of_cells(const struct vfctl_parsed_domain *parsed)
 {
-	if (parsed->memory_bytes <= MODEL_BYTES_MAX)
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < parsed->cell_count; i++)
+		if (__builtin_add_overflow(bytes, parsed->cells[i].memory_bytes, &bytes))
+			return UINT64_MAX;
+	return bytes;
+}
+
+/* It can never start, so it holds no memory. */
+static bool too_large(struct vfctl_ctx *ctx, uint64_t bytes, const struct vfctl_occupant *o)
+{
+	if (bytes <= MODEL_BYTES_MAX)
 		return false;
 	log_warn(ctx, "domain %s: it has more memory than any host (%" PRIu64 " GiB); vfctl counts "
-		"none of it", o->name, parsed->memory_bytes >> 30);
+		"none of it", o->name, bytes >> 30);
 	return true;
 }
 
 /*
  * Memory that is bound to nodes. If it is bound to several nodes, the XML does not tell how much
- * each node holds: equal shares are the likeliest (a cell on each), rounded up to whole pages.
+ * each node holds: equal shares are the likeliest, rounded up to whole pages.
  */
-static int add_domain_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
-	const struct vfctl_parsed_domain *parsed, bool active, struct vfctl_occupant *o)
+static int add_bound(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
+	const struct vfctl_domain_cell *cell, bool active, struct vfctl_occupant *o)
 {
-	unsigned count = vfctl_cpuset_count(&parsed->memory_nodes);
-	uint64_t size = pages_of(parsed);
+	unsigned count = vfctl_cpuset_count(&cell->memory_nodes);
+	uint64_t size = pages_of(cell->page_bytes);
 	uint64_t page = size ? size : 4096;
-	uint64_t share = count ? (parsed->memory_bytes / count + page - 1) / page * page : 0;
+	uint64_t share = count ? (cell->memory_bytes / count + page - 1) / page * page : 0;
 	int r = 0;
 
-	if (too_large(ctx, parsed, o))
-		return 0;
-	for (int node = vfctl_cpuset_next(&parsed->memory_nodes, 0); node >= 0 && r == 0;
-		node = vfctl_cpuset_next(&parsed->memory_nodes, (unsigned)node + 1)) {
+	for (int node = vfctl_cpuset_next(&cell->memory_nodes, 0); node >= 0 && r == 0;
+		node = vfctl_cpuset_next(&cell->memory_nodes, (unsigned)node + 1)) {
 		struct vfctl_promise p = {.node = node, .page_bytes = size,
-			.bytes = count == 1 ? parsed->memory_bytes : share, .taken = active};
+			.bytes = count == 1 ? cell->memory_bytes : share, .taken = active};
 
 		r = add_memory(ctx, m, o, &p, 0);
 	}
 	return r;
+}
+
+/* Each cell has its own memory, pages and nodes; memory devices add to the memory of the cells. */
+static int add_domain_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
+	const struct vfctl_parsed_domain *parsed, bool active, struct vfctl_occupant *o)
+{
+	uint64_t total = parsed->memory_bytes, cells = bytes_of_cells(parsed);
+	struct vfctl_domain_cell rest = {.memory_bytes = total > cells ? total - cells : 0,
+		.page_bytes = parsed->page_bytes, .memory_nodes = parsed->memory_nodes};
+	int r = 0;
+
+	if (too_large(ctx, total > cells ? total : cells, o))
+		return 0;
+	for (size_t i = 0; r == 0 && i < parsed->cell_count; i++)
+		r = add_bound(ctx, m, &parsed->cells[i], active, o);
+	return r < 0 ? r : add_bound(ctx, m, &rest, active, o);
 }
 
 static int add_devices(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,

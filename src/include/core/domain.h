@@ -321,10 +321,10 @@ struct vfctl_parsed_domain {
 	uint64_t memory_bytes; /**< maximum */
 	uint64_t page_bytes; /**< VFCTL_PAGES_BASE without huge pages or without a size */
 	bool hugepages;
-	/** Pins: the union over all vCPUs (<vcpu cpuset=> for a vCPU without one). */
-	struct vfctl_cpuset vcpu_cpus;
-	struct vfctl_cpuset emulator_cpus;
-	struct vfctl_cpuset iothread_cpus;
+	struct vfctl_cpuset emulator_cpus; /**< empty: its threads may run anywhere */
+	struct vfctl_cpuset iothread_cpus; /**< the union of @ref iothread_pins */
+	struct vfctl_cpuset *iothread_pins; /**< one by one; that of I/O threads without one is last */
+	size_t iothread_pin_count;
 	uint32_t iothreads;    /**< I/O threads; 0 none */
 	struct vfctl_cpuset memory_nodes; /**< numatune; empty: not stated */
 	bool memory_strict;
