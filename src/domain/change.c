@@ -73,7 +73,7 @@ int vfctl_domain_add_device(struct vfctl_ctx *ctx, const char *text,
 	if (r < 0)
 		return r;
 	devices = xml_child(xml_root(xml), "devices");
-	device_write(devices ? devices : xml_add(xml_root(xml), "devices"), vf, guest_bus,
+	device_write(devices ? devices : order_add(xml_root(xml), "devices"), vf, guest_bus,
 		&(struct device_style){0});
 	return xml_print(ctx, xml, ret_xml);
 }

@@ -91,6 +91,7 @@ static void fill_device(struct xml_node *node, const struct vfctl_domain_vf *vf,
 	xml_set(xml_add(node, "rom"), "bar", style->rom_bar ? "on" : "off");
 	if (guest)
 		pci_write_address(node, guest);
+	order_sort(node);
 }
 
 static const char *element_of(const struct vfctl_domain_vf *vf)

@@ -89,6 +89,12 @@ int domain_take_back(struct vfctl_ctx *ctx, const char *before, const char *writ
 /* 1: vfctl wrote or found everything in it; libvirt's own form of an element counts as vfctl's. */
 int domain_is_as_written(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now);
 
+/* order.c: the order of elements that every libvirt accepts. */
+/* Sort the children of a <domain> or a <hostdev>; those of one name keep their order. */
+void order_sort(struct xml_node *parent);
+/* Add a child in its place. */
+struct xml_node *order_add(struct xml_node *parent, const char *name);
+
 /* metadata.c */
 /* vfctl's element, or NULL; create it; remove it, with a <metadata> that is then empty. */
 struct xml_node *metadata_guest(struct xml_node *domain);
@@ -271,7 +277,7 @@ struct render {
 	uint32_t port_takers; /* number of devices of the template that libvirt will place */
 };
 
-/* The child of <domain>; it is created before <devices> if the template has none. */
+/* The child of <domain>; it is created in its place if the template has none. */
 struct xml_node *render_section(struct render *r, const char *name);
 /* The child of @parent, created if it has none; *@ret_new tells whether it was. */
 struct xml_node *render_child(struct xml_node *parent, const char *name, bool *ret_new);

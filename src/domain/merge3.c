@@ -168,7 +168,7 @@ static void put_back_device(struct vfctl_ctx *ctx, struct merge3 *t, const struc
 	struct xml_node *devices = xml_child(xml_root(t->now), "devices");
 
 	if (!devices)
-		devices = xml_add(xml_root(t->now), "devices");
+		devices = order_add(xml_root(t->now), "devices");
 	give_up_address(ctx, devices, xml_add_copy(devices, device));
 }
 

@@ -44,8 +44,7 @@ struct xml_node *metadata_make_guest(struct xml_node *domain, const char *lease_
 	struct xml_node *guest;
 
 	if (!metadata)
-		metadata =
-			xml_add_before(domain, xml_child(domain, "memory"), "metadata");
+		metadata = order_add(domain, "metadata");
 	guest = xml_add_ns(metadata, VFCTL_METADATA_NS, METADATA_PREFIX, METADATA_GUEST);
 	xml_set(guest, "lease", lease_id);
 	return guest;

@@ -148,6 +148,7 @@ static int complete(struct render *r)
 
 	if (error < 0)
 		return error;
+	order_sort(r->domain);
 	render_identity(r);
 	render_memory(r);
 	metadata_write(r->domain, r->request);

@@ -6,7 +6,7 @@ struct xml_node *render_section(struct render *r, const char *name)
 {
 	struct xml_node *node = xml_child(r->domain, name);
 
-	return node ? node : xml_add_before(r->domain, r->devices, name);
+	return node ? node : order_add(r->domain, name);
 }
 
 struct xml_node *render_child(struct xml_node *parent, const char *name, bool *ret_new)

@@ -348,6 +348,26 @@ struct xml_node *xml_add_before(
 	return out(node);
 }
 
+/* A comment belongs to the element below it, unless it is on the line of the one above. */
+static xmlNodePtr first_comment(xmlNodePtr node)
+{
+	while (node->prev && node->prev->type == XML_COMMENT_NODE &&
+		!(node->prev->prev && node->prev->prev->line == node->prev->line))
+		node = node->prev;
+	return node;
+}
+
+void xml_move_before(struct xml_node *node, struct xml_node *sibling)
+{
+	xmlNodePtr place = first_comment(in(sibling)), part = first_comment(in(node)), next;
+
+	for (bool done = false; !done; part = next) {
+		next = part->next;
+		done = part == in(node);
+		sym_xmlAddPrevSibling(place, part);
+	}
+}
+
 struct xml_node *xml_add(struct xml_node *parent, const char *name)
 {
 	return xml_add_before(parent, NULL, name);

@@ -63,6 +63,8 @@ int xml_each_attr(const struct xml_node *node,
 const char *xml_text(const struct xml_node *node, char *buf, size_t size);
 
 struct xml_node *xml_add(struct xml_node *parent, const char *name);
+/* Move the element with the comments above it; @sibling keeps those above it. */
+void xml_move_before(struct xml_node *node, struct xml_node *sibling);
 /* Insert the new element before @sibling, or last if that is NULL. */
 struct xml_node *xml_add_before(
 	struct xml_node *parent, struct xml_node *sibling, const char *name);
