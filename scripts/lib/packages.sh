@@ -12,7 +12,8 @@ packages_build=(gcc libc6-dev binutils make cmake pkg-config
 	libpci-dev libhwloc-dev libxml2-dev libvirt-dev libsqlite3-dev libibverbs-dev
 	libcurl4-openssl-dev zlib1g-dev libgsl-dev)
 
-# To test: libvirt-dev has brought the schema of domain XML, libxml2-utils the program that checks it;
+# To test: libvirt-dev has brought the schema of domain XML and libvirt's test driver, libxml2-utils the
+# program that checks it;
 # gcc carries ASan and UBSan. The fleet's tests start members of etcd of their own. librsvg2-bin has
 # rsvg-convert, which makes the PNG of vfctl topology --png. vfctl bench
 # measures with the four behind python3-jsonschema; that reads the schemas of our JSON answers.

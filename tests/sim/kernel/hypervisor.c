@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "hypervisor.h"
 #include "domain/domain.h"
@@ -193,6 +195,30 @@ static int check_iothreads(struct vfctl_ctx *ctx, const char *xml)
 	return 0;
 }
 
+static void record(const char *dir, unsigned number, const char *what, const char *xml)
+{
+	_free_ char *path = str_format("%s/%d-%u.%s", dir, (int)getpid(), number, what);
+	FILE *file = path && xml ? fopen(path, "we") : NULL;
+
+	if (!file)
+		return;
+	fputs(xml, file);
+	fclose(file);
+}
+
+/* $SIM_DEFINED is a directory for each definition and the one that it replaces: valid-domains. */
+static void record_define(struct host *h, const char *name, const char *xml)
+{
+	const char *dir = getenv("SIM_DEFINED");
+	_free_ char *before = dir ? sim_get(h, DEFINED, name) : NULL;
+	static unsigned number;
+
+	if (!dir)
+		return;
+	record(dir, ++number, "xml", xml);
+	record(dir, number, "before", before);
+}
+
 static int sim_define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const char *xml)
 {
 	static struct vfctl_domain_intent intent;
@@ -202,6 +228,8 @@ static int sim_define(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, cons
 		r = read_names(ctx, xml, &intent);
 	if (r == 0)
 		r = check_iothreads(ctx, xml);
+	if (r == 0)
+		record_define(host_in(self), intent.name, xml);
 	return r < 0 ? r : answer(ctx, self, sim_put(host_in(self), xml, DEFINED, intent.name));
 }
 
