@@ -138,7 +138,11 @@ static void look_at_chosen(const struct render *r, const struct xml_node *cpu)
 void render_address(struct render *r, struct xml_node *cpu, bool host)
 {
 	enum vfctl_choice choice = r->guest->xml.maxphysaddr;
+	bool all_bits = xml_get_is(xml_child(cpu, "maxphysaddr"), "mode", "passthrough");
 
+	/* libvirt allows all bits of the host only to CPUs of these modes. */
+	if (all_bits && !host && !str_eq(r->guest->cpu, "maximum"))
+		xml_remove_children(cpu, "maxphysaddr");
 	if (choice == VFCTL_CHOICE_OFF)
 		xml_remove_children(cpu, "maxphysaddr");
 	else if (choice == VFCTL_CHOICE_ON)

@@ -309,6 +309,9 @@ void render_address(struct render *r, struct xml_node *cpu, bool host);
 void render_cells(struct render *r, struct xml_node *cpu);
 void render_memory(struct render *r);
 void render_pins(struct render *r);
+/* render_refs.c: of vCPUs, I/O threads and cells that the guest lacks. */
+void render_tune_refs(struct render *r, struct xml_node *tune);
+void render_device_refs(struct render *r);
 int render_devices(struct render *r);
 /* render_vfs.c */
 int render_vfs_refuse(struct render *r);

@@ -92,6 +92,23 @@ static void replace_text(struct render *r, const char *name, const char *text)
 		xml_set_text(render_section(r, name), text);
 }
 
+/* libvirt rejects a UUID in the SMBIOS tables that is not the domain's. */
+static void remove_smbios_uuid(struct render *r)
+{
+	xml_each(info, r->domain, "sysinfo") {
+		struct xml_node *system = xml_child(info, "system");
+		struct xml_node *entry = xml_child(system, "entry"), *next;
+
+		for (; entry; entry = next) {
+			next = xml_next(entry, "entry");
+			if (xml_get_is(entry, "name", "uuid"))
+				xml_remove(entry);
+		}
+		if (system && !xml_has_children(system))
+			xml_remove(system);
+	}
+}
+
 static void render_identity(struct render *r)
 {
 	xml_set(r->domain, "type", r->kvm ? "kvm" : "qemu");
@@ -102,6 +119,7 @@ static void render_identity(struct render *r)
 	if (!r->guest->uuid)
 		xml_remove_children(r->domain, "uuid");
 	replace_text(r, "uuid", r->guest->uuid);
+	remove_smbios_uuid(r);
 	replace_text(r, "title", r->guest->title);
 	replace_text(r, "description", r->guest->description);
 }

@@ -38,8 +38,11 @@ static void render_kvm(struct render *r, struct xml_node *features, bool host_cp
 	const struct message hidden = {"on", "off", NULL};
 	struct xml_node *kvm = render_child(features, "kvm", NULL);
 
-	/* A guest that believes its CPUs to be dedicated spins when it should let others run. */
-	if (shares && x->hint_dedicated == VFCTL_CHOICE_AUTO)
+	/*
+	 * A guest that believes its CPUs to be dedicated spins when it should let others run.
+	 * libvirt allows the hint for host-passthrough only.
+	 */
+	if ((shares || !host_cpu) && x->hint_dedicated == VFCTL_CHOICE_AUTO)
 		xml_remove_children(kvm, "hint-dedicated");
 	render_choice(kvm, "hint-dedicated", "state", x->hint_dedicated, &dedicated);
 	render_choice(kvm, "poll-control", "state", x->poll_control, &own);
@@ -102,13 +105,26 @@ static void render_clock(struct render *r)
 	}
 }
 
+/* A <vendor> belongs to a <model>; dumpxml of a running guest has both, and check='full'. */
+static void clear_model(struct xml_node *cpu, const char *wanted)
+{
+	char buf[64];
+	const char *model = xml_text(xml_child(cpu, "model"), buf, sizeof(buf));
+
+	if (!model || !str_eq(model, wanted)) {
+		xml_remove_children(cpu, "vendor");
+		xml_unset(cpu, "check");
+	}
+	xml_remove_children(cpu, "model");
+}
+
 static void set_mode(struct render *r, struct xml_node *cpu)
 {
 	static const char *const modes[] = {"host-passthrough", "host-model", "maximum"};
 	const char *wanted = r->guest->cpu;
 	struct xml_node *model;
 
-	xml_remove_children(cpu, "model");
+	clear_model(cpu, wanted);
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
 		if (str_eq(modes[i], wanted)) {
 			xml_unset(cpu, "match");

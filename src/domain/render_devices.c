@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 
-#include "base/parse.h"
 #include "domain/domain.h"
 
 /* Put the device on its own root port, so that libvirt does not use a spare one for it. */
@@ -82,25 +80,6 @@ static int add_disk(struct render *r, struct pci_map *map, size_t number)
 	if (disk->readonly)
 		xml_add(node, "readonly");
 	return virtio ? place_render_device(r, map, node) : 0;
-}
-
-/* libvirt rejects a device of a missing I/O thread: the remaining threads share the devices. */
-static void fit_iothreads(struct render *r, const char *element)
-{
-	xml_each(node, r->devices, element)
-	{
-		struct xml_node *driver = xml_child(node, "driver");
-		const char *text = xml_get(driver, "iothread");
-		uint32_t number;
-
-		if (!text || parse_u32(text, 1, UINT32_MAX, &number) < 0 ||
-			number <= r->guest->iothreads)
-			continue;
-		if (r->guest->iothreads)
-			xml_setf(driver, "iothread", "%" PRIu32, (number - 1) % r->guest->iothreads + 1);
-		else
-			xml_unset(driver, "iothread");
-	}
 }
 
 /* Add devices that libvirt would add by default, or that every guest of vfctl should have. */
@@ -235,7 +214,8 @@ static void render_iommu(struct render *r)
 	if (!render_wants_iommu(r))
 		return;
 	iommu = render_child(r->devices, "iommu", &added);
-	if (!added && r->guest->xml.iommu == VFCTL_CHOICE_AUTO)
+	if (!added && r->guest->xml.iommu == VFCTL_CHOICE_AUTO &&
+		!xml_get_is(iommu, "model", "intel"))
 		return;
 	xml_set(iommu, "model", "intel");
 	driver = render_child(iommu, "driver", NULL);
@@ -316,8 +296,7 @@ static int fill_devices(struct render *r, struct pci_map *map)
 		return error;
 	r->port_takers = count_port_takers(r->devices);
 	render_root(r, map);
-	fit_iothreads(r, "disk");
-	fit_iothreads(r, "controller");
+	render_device_refs(r);
 	/* VFs first: their buses stay the same if disks are added or removed. */
 	error = render_vfs(r, map);
 	for (size_t i = 0; error == 0 && i < r->guest->disk_count; i++)

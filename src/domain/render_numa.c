@@ -127,7 +127,6 @@ void render_memory(struct render *r)
 	set_size(render_section(r, "memory"), r->assignment->memory_bytes);
 	/* It must not exceed the memory size, and without a balloon it never differs. */
 	xml_remove_children(r->domain, "currentMemory");
-	xml_remove_children(r->domain, "maxMemory");
 	render_backing(r);
 	render_numatune(r);
 }
@@ -222,13 +221,26 @@ static void add_cell(struct render *r, struct xml_node *numa, size_t number)
 			a->cell_count);
 }
 
+/* virtiofs and vhost-user need memory that other processes can map, in all cells. */
+static bool is_shared(const struct xml_node *numa)
+{
+	xml_each(cell, numa, "cell")
+		if (xml_get_is(cell, "memAccess", "shared"))
+			return true;
+	return false;
+}
+
 void render_cells(struct render *r, struct xml_node *cpu)
 {
 	static const char *const ours[] = {"topology", "numa"};
+	bool shared = is_shared(xml_child(cpu, "numa"));
 	struct xml_node *before = render_take_out(cpu, ours, ARRAY_SIZE(ours)), *numa;
 
 	set_topology(r, xml_add_before(cpu, before, "topology"));
 	numa = xml_add_before(cpu, before, "numa");
 	for (size_t i = 0; i < r->assignment->cell_count; i++)
 		add_cell(r, numa, i);
+	xml_each(cell, numa, "cell")
+		if (shared)
+			xml_set(cell, "memAccess", "shared");
 }

@@ -92,4 +92,5 @@ void render_pins(struct render *r)
 			add_pin(tune, before, "iothreadpin", "iothread", i,
 				&a->iothread_cpus);
 	add_realtime(r, tune, before);
+	render_tune_refs(r, tune);
 }

@@ -161,7 +161,7 @@ static void many_vcpus_get_an_iommu(void **state)
 {
 	static uint32_t vcpus[256];
 	struct domain_case c;
-	_free_ char *xml = NULL;
+	_free_ char *xml = NULL, *own = NULL;
 
 	case_make(ctx, &c, HEAD);
 	c.guest->vcpus = 256;
@@ -174,6 +174,12 @@ static void many_vcpus_get_an_iommu(void **state)
 	assert_has(xml, "<driver intremap=\"on\" caching_mode=\"on\" eim=\"on\"/>");
 	assert_has(xml, "<ioapic driver=\"qemu\"/>");
 	validate(xml);
+	own = render_template(&c, "<domain><devices><iommu model='intel'><driver iotlb='on'/>"
+		"</iommu></devices></domain>");
+	assert_int_equal(count(own, "<iommu"), 1);
+	assert_has(own, "iotlb=\"on\"");
+	assert_has(own, "eim=\"on\"");
+	validate(own);
 	case_clear(&c);
 }
 
