@@ -24,12 +24,38 @@ static unsigned number_of(const struct xml_node *node, const char *attr)
 	return text && parse_u32(text, 1, MAX_BITS, &n) == 0 ? n : 0;
 }
 
+/* Encrypted guests boot with OVMF, also where <os> does not say so. */
+static bool is_encrypted(const struct xml_node *domain)
+{
+	const char *type = xml_get(xml_child(domain, "launchSecurity"), "type");
+
+	return type && (str_starts(type, "sev") || str_eq(type, "tdx"));
+}
+
+/*
+ * A loader in memory (type='rom', the default) may be either firmware; the names of SeaBIOS are
+ * bios.bin, bios-256k.bin and bios-microvm.bin. The names of OVMF differ in each distribution.
+ */
+static bool is_uefi_loader(const struct xml_node *loader)
+{
+	char path[4096];
+	const char *text = xml_text(loader, path, sizeof(path)), *name;
+
+	if (xml_get_is(loader, "type", "pflash") || xml_get_is(loader, "stateless", "yes") ||
+		xml_get_is(loader, "secure", "yes"))
+		return true;
+	if (!text || !*text)
+		return false;
+	name = strrchr(text, '/');
+	return !strcasestr(name ? name : text, "bios");
+}
+
 static bool uses_uefi(const struct xml_node *domain)
 {
 	struct xml_node *os = xml_child(domain, "os");
 
-	return os && (xml_get_is(os, "firmware", "efi") ||
-		xml_get_is(xml_child(os, "loader"), "type", "pflash"));
+	return xml_get_is(os, "firmware", "efi") || is_encrypted(domain) ||
+		is_uefi_loader(xml_child(os, "loader"));
 }
 
 static bool is_uefi(const struct render *r)
@@ -95,6 +121,16 @@ static void narrow(struct render *r, struct xml_node *cpu)
 	xml_setf(child, "bits", "%u", r->request->address.iommu_bits);
 }
 
+static const char *remedy_of(const struct render *r)
+{
+	if (is_encrypted(r->domain))
+		return "cpu: host-passthrough has all bits of the host";
+	if (is_uefi(r))
+		return "SeaBIOS has no such limit (a template without firmware='efi'), and cpu: "
+			"host-passthrough has all bits of the host";
+	return "give it fewer of them";
+}
+
 static void choose(struct render *r, struct xml_node *cpu, bool host)
 {
 	const struct vfctl_address_space *a = &r->request->address;
@@ -114,9 +150,7 @@ static void choose(struct render *r, struct xml_node *cpu, bool host)
 		bits = widest(a) ? widest(a) : MAX_BITS;
 	}
 	if (!has_room(r, bits))
-		warn_of_bars(r, bits, is_uefi(r) ? "SeaBIOS has no such limit (a template without "
-			"firmware='efi'), and cpu: host-passthrough has all bits of the host"
-			: "give it fewer of them");
+		warn_of_bars(r, bits, remedy_of(r));
 }
 
 /* A value from the file or the template is kept, and its effect is reported. */

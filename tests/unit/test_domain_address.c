@@ -23,6 +23,10 @@ static void keep_warning(void *data, enum vfctl_log_level level, const char *tex
 #define UEFI "<domain type='kvm'><os firmware='efi'><type>hvm</type></os><devices/></domain>"
 #define PFLASH "<domain type='kvm'><os><type>hvm</type><loader type='pflash'>/f</loader></os><devices/></domain>"
 #define BIOS "<domain type='kvm'><os><type>hvm</type></os><devices/></domain>"
+#define LOADER(attrs, path) "<domain type='kvm'><os><type>hvm</type><loader" attrs ">" path            \
+	"</loader></os><devices/></domain>"
+#define SECURE(type) "<domain type='kvm'><os><type>hvm</type></os><launchSecurity type='" type       \
+	"'/><devices/></domain>"
 #define OWN "<domain type='kvm'><os firmware='efi'><type>hvm</type></os><cpu><maxphysaddr mode='emulate' " \
 	"bits='44'/></cpu><devices/></domain>"
 
@@ -40,6 +44,23 @@ static const struct want wants[] = {
 	{UEFI, SMALL, {46, 46, 128 * GIB}, 11000000, NULL, NULL},
 	{UEFI, SMALL, {46, 46, 128 * GIB + 1}, 11000000, "<maxphysaddr mode=\"passthrough\"/>", NULL},
 	{PFLASH, SMALL, {46, 0, 256 * GIB}, 11000000, "<maxphysaddr mode=\"passthrough\"/>", NULL},
+	/* Other ways to have UEFI. */
+	{LOADER(" type='rom'", "/usr/share/ovmf/OVMF.fd"), SMALL, {46, 0, 256 * GIB}, 11000000,
+		"<maxphysaddr mode=\"passthrough\"/>", NULL},
+	{LOADER("", "/usr/share/qemu/ovmf-x86_64.bin"), SMALL, {46, 0, 256 * GIB}, 11000000,
+		"<maxphysaddr mode=\"passthrough\"/>", NULL},
+	{LOADER(" stateless='yes'", ""), SMALL, {46, 0, 256 * GIB}, 11000000,
+		"<maxphysaddr mode=\"passthrough\"/>", NULL},
+	{LOADER(" secure='yes'", ""), SMALL, {46, 0, 256 * GIB}, 11000000,
+		"<maxphysaddr mode=\"passthrough\"/>", NULL},
+	{SECURE("tdx"), SMALL, {46, 0, 256 * GIB}, 11000000, "<maxphysaddr mode=\"passthrough\"/>", NULL},
+	{SECURE("sev-snp"), SMALL "cpu: host-model\n", {46, 0, 256 * GIB}, 11000000, NULL,
+		"missing in the guest; cpu: host-passthrough has all bits of the host"},
+	{LOADER(" type='rom'", "/usr/share/seabios/bios-256k.bin"), SMALL, {46, 0, 256 * GIB}, 11000000,
+		NULL, NULL},
+	{LOADER(" type='rom'", "/usr/share/qemu/bios.bin"), SMALL, {46, 0, 256 * GIB}, 11000000, NULL, NULL},
+	{LOADER("", ""), SMALL, {46, 0, 256 * GIB}, 11000000, NULL, NULL},
+	{SECURE("s390-pv"), SMALL, {46, 0, 256 * GIB}, 11000000, NULL, NULL},
 	/* SeaBIOS uses what there is. */
 	{BIOS, SMALL, {46, 46, 512 * GIB}, 11000000, NULL, NULL},
 	{BIOS, SMALL, {46, 46, 1022 * GIB}, 11000000, "<maxphysaddr mode=\"passthrough\"/>", NULL},
