@@ -39,6 +39,28 @@ static size_t cells_on(const struct vfctl_parsed_domain *parsed, int node, size_
 	return count;
 }
 
+/* i440fx has no PCI Express: its expanders and their devices are of conventional PCI. */
+static bool is_i440fx(const struct vfctl_parsed_domain *parsed)
+{
+	for (size_t i = 0; i < parsed->controller_count; i++)
+		if (str_eq(parsed->controllers[i].model, "pci-root") ||
+			str_eq(parsed->controllers[i].model, "pci-expander-bus"))
+			return true;
+	return false;
+}
+
+static void remedy_of_node(struct check_ctx *e, struct vfctl_issue *issue, const struct guest *g,
+	size_t cell)
+{
+	if (is_i440fx(g->parsed))
+		set_remedy(e, issue, "a <controller model='pci-expander-bus'> with <node>%zu</node>, and the "
+			"device on its bus", cell);
+	else
+		set_remedy(e, issue, "a <controller model='pcie-expander-bus'> with <node>%zu</node>, and a "
+			"pcie-root-port on it for the device; vfctl define writes both for the VFs of "
+			"guest.yaml", cell);
+}
+
 /*
  * If none or all of the cells are on the device's node, the guest need not know the node; nor if
  * the memory's nodes are not stated.
@@ -51,6 +73,7 @@ static bool look_at_node(struct check_ctx *e, const struct guest *g, const struc
 	int cell = bus ? bus->cell : -1;
 	size_t want = 0, count = node < 0 || !d->has_guest ? 0 : cells_on(g->parsed, node, &want);
 	char where[48] = "not beneath an expander bus";
+	struct vfctl_issue *issue;
 
 	if (!count || count == g->parsed->cell_count)
 		return false;
@@ -58,10 +81,9 @@ static bool look_at_node(struct check_ctx *e, const struct guest *g, const struc
 		return false;
 	if (cell >= 0)
 		snprintf(where, sizeof(where), "beneath the expander bus of its cell %d", cell);
-	set_remedy(e, found(e, g->name, "%s is on node %d of the host, where the guest's cell %zu is, and "
-		"in the guest %s (numa_node %d)", TEXT(&d->source), node, want, where, cell),
-		"a <controller model='pcie-expander-bus'> with <node>%zu</node>, and a pcie-root-port on it "
-		"for the device; vfctl define writes both for the VFs of guest.yaml", want);
+	issue = found(e, g->name, "%s is on node %d of the host, where the guest's cell %zu is, and in the "
+		"guest %s (numa_node %d)", TEXT(&d->source), node, want, where, cell);
+	remedy_of_node(e, issue, g, want);
 	return true;
 }
 

@@ -155,9 +155,10 @@ enum pci_kind {
 	PCI_NOT_THERE,
 	PCI_MENTIONED, /* only mentioned by an address: libvirt creates the controller */
 	PCI_ROOT,
-	PCI_EXPANDER, /* a PCI root with a guest node */
+	PCI_EXPANDER, /* a PCI root with a guest node, of PCI Express or (i440fx) of PCI */
 	PCI_PORT,     /* pcie-root-port */
-	PCI_OTHER,    /* bridges, switches */
+	PCI_DOWNSTREAM, /* pcie-switch-downstream-port */
+	PCI_OTHER,    /* bridges, upstream ports of switches */
 };
 
 /* A PCI controller, by its index, which is the number of the bus that it creates. */

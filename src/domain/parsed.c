@@ -286,6 +286,12 @@ static enum vfctl_port_locality locality_of(
 	return cell < 0 ? VFCTL_LOCALITY_UNKNOWN : VFCTL_LOCALITY_WRONG;
 }
 
+static bool is_port(const struct vfctl_domain_controller *c)
+{
+	return c->index && (str_eq(c->model, "pcie-root-port") ||
+		str_eq(c->model, "pcie-switch-downstream-port"));
+}
+
 int vfctl_domain_find_port(const struct vfctl_parsed_domain *parsed, int node,
 	struct vfctl_domain_port *ret)
 {
@@ -295,7 +301,7 @@ int vfctl_domain_find_port(const struct vfctl_parsed_domain *parsed, int node,
 		const struct vfctl_domain_controller *c = &parsed->controllers[i];
 		enum vfctl_port_locality locality = locality_of(parsed, c->cell, node);
 
-		if (!str_eq(c->model, "pcie-root-port") || c->users || !c->index ||
+		if (!is_port(c) || c->users ||
 			(best.bus && locality >= best.locality))
 			continue;
 		best = (struct vfctl_domain_port){.bus = (uint8_t)c->index,

@@ -105,7 +105,8 @@ static enum pci_kind kind_of(const char *model)
 		const char *model;
 		enum pci_kind kind;
 	} kinds[] = {{"pcie-root", PCI_ROOT}, {"pci-root", PCI_ROOT},
-		{"pcie-expander-bus", PCI_EXPANDER}, {"pcie-root-port", PCI_PORT}};
+		{"pcie-expander-bus", PCI_EXPANDER}, {"pci-expander-bus", PCI_EXPANDER},
+		{"pcie-root-port", PCI_PORT}, {"pcie-switch-downstream-port", PCI_DOWNSTREAM}};
 
 	for (size_t i = 0; model && i < ARRAY_SIZE(kinds); i++)
 		if (str_eq(kinds[i].model, model))

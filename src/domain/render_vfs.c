@@ -118,7 +118,9 @@ static int mark_foreign(struct render *r, struct pci_map *map)
 			return error;
 	}
 	for (unsigned i = 1; i < PCI_BUSES; i++)
-		if (map->bus[i].kind == PCI_OTHER || map->bus[i].kind == PCI_MENTIONED)
+		if (map->bus[i].kind == PCI_OTHER || map->bus[i].kind == PCI_DOWNSTREAM ||
+			map->bus[i].kind == PCI_MENTIONED ||
+			xml_get_is(map->bus[i].node, "model", "pci-expander-bus"))
 			map->bus[pci_top(map, (uint8_t)i)].foreign = true;
 	return 0;
 }
@@ -195,7 +197,8 @@ static bool place_is_home(const struct pci_map *map, const struct kept *kept)
 {
 	const struct pci_bus *top = &map->bus[pci_top(map, kept->guest.bus)];
 
-	if (map->bus[kept->guest.bus].kind != PCI_PORT)
+	if (map->bus[kept->guest.bus].kind != PCI_PORT &&
+		map->bus[kept->guest.bus].kind != PCI_DOWNSTREAM)
 		return false;
 	if (kept->home.cell < 0)
 		return top->kind != PCI_EXPANDER;

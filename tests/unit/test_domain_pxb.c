@@ -436,6 +436,83 @@ static void attach_prefers_the_port_of_the_node(void **state)
 	case_clear(&v.c);
 }
 
+/* Free ports of switches, which a guest for GPUs often has below each expander. */
+static void ports_of_switches_are_ports(void **state)
+{
+#define CONTROLLER(index, model, bus, slot, more) "<controller type='pci' index='" index "' model='" model  \
+	"'>" more "<address type='pci' bus='" bus "' slot='" slot "' function='0'/></controller>"
+#define SWITCH(root, up, down, expander) CONTROLLER(root, "pcie-root-port", expander, "0", "")            \
+	CONTROLLER(up, "pcie-switch-upstream-port", root, "0", "")                                        \
+	CONTROLLER(down, "pcie-switch-downstream-port", up, "0", "")
+	static const char xml[] =
+		"<domain><name>a</name><memory unit='GiB'>2</memory><vcpu>2</vcpu>"
+		"<numatune><memnode cellid='0' mode='strict' nodeset='0'/>"
+		"<memnode cellid='1' mode='strict' nodeset='1'/></numatune><cpu><numa>"
+		"<cell id='0' cpus='0' memory='1048576'/><cell id='1' cpus='1' memory='1048576'/>"
+		"</numa></cpu><devices><controller type='pci' index='0' model='pcie-root'/>"
+		CONTROLLER("1", "pcie-expander-bus", "0", "4", "<target busNr='100'><node>0</node></target>")
+		CONTROLLER("2", "pcie-expander-bus", "0", "5", "<target busNr='200'><node>1</node></target>")
+		SWITCH("3", "4", "5", "1") SWITCH("6", "7", "8", "2")
+		CONTROLLER("9", "pcie-root-port", "1", "1", "")
+		"</devices></domain>";
+	struct vfctl_parsed_domain *parsed = parsed_of(xml);
+	struct vfctl_domain_port port;
+
+	assert_int_equal(vfctl_domain_find_port(parsed, 1, &port), 0);
+	assert_int_equal(port.bus, 8);
+	assert_int_equal(port.locality, VFCTL_LOCALITY_LOCAL);
+	assert_int_equal(vfctl_domain_find_port(parsed, 0, &port), 0);
+	assert_int_equal(port.bus, 5);
+	vfctl_parsed_domain_free(parsed);
+}
+
+/* vfctl attach put a VF there: the next define leaves it. */
+static void a_vf_below_a_switch_stays(void **state)
+{
+	static const char text[] =
+		"<domain><name>a</name><metadata><v:guest xmlns:v='urn:vfctl:domain:1' lease='l'>"
+		"<v:vf pf='0000:80:00.0' index='0' bdf='0000:81:00.0'/></v:guest></metadata><devices>"
+		"<controller type='pci' index='0' model='pcie-root'/>"
+		CONTROLLER("1", "pcie-expander-bus", "0", "4", "<target busNr='100'><node>0</node></target>")
+		SWITCH("3", "4", "5", "1")
+		"<hostdev mode='subsystem' type='pci' managed='yes'><source><address domain='0' bus='0x81' "
+		"slot='0' function='0'/></source><address type='pci' bus='5' slot='0' function='0'/>"
+		"</hostdev></devices></domain>";
+	struct vfctl_parsed_domain *parsed;
+	struct vf_case v;
+	_free_ char *xml = NULL;
+
+	make(&v, YAML, 1, 1);
+	v.c.request.template_text = text;
+	xml = render(&v.c);
+	parsed = parsed_of(xml);
+	assert_int_equal(parsed->device_count, 1);
+	assert_int_equal(parsed->devices[0].guest.bus, 5);
+	assert_int_equal(count(xml, "pcie-expander-bus"), 1);
+	validate(xml);
+	vfctl_parsed_domain_free(parsed);
+	case_clear(&v.c);
+}
+
+/* The expander of i440fx has a node, too. */
+static void conventional_expanders_have_a_node(void **state)
+{
+	static const char xml[] =
+		"<domain><name>a</name><memory unit='GiB'>2</memory><vcpu>2</vcpu><devices>"
+		"<controller type='pci' index='0' model='pci-root'/>"
+		CONTROLLER("1", "pci-expander-bus", "0", "4", "<target busNr='100'><node>1</node></target>")
+		CONTROLLER("2", "pci-bridge", "1", "1", "<target chassisNr='2'/>")
+		"</devices></domain>";
+	struct vfctl_parsed_domain *parsed = parsed_of(xml);
+	struct vfctl_domain_port port;
+
+	assert_int_equal(parsed->controllers[1].cell, 1);
+	assert_int_equal(parsed->controllers[1].bus_nr, 100);
+	assert_int_equal(parsed->controllers[2].cell, 1);
+	assert_int_equal(vfctl_domain_find_port(parsed, 1, &port), -ENOENT);
+	vfctl_parsed_domain_free(parsed);
+}
+
 static int setup(void **state)
 {
 	return vfctl_ctx_new(&ctx);
@@ -461,6 +538,9 @@ int main(void)
 		cmocka_unit_test(roots_that_cannot_be),
 		cmocka_unit_test(too_many_roots_are_refused),
 		cmocka_unit_test(attach_prefers_the_port_of_the_node),
+		cmocka_unit_test(ports_of_switches_are_ports),
+		cmocka_unit_test(a_vf_below_a_switch_stays),
+		cmocka_unit_test(conventional_expanders_have_a_node),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -412,7 +412,7 @@ enum vfctl_port_locality {
 	VFCTL_LOCALITY_WRONG,   /**< another node */
 };
 
-/** A free PCIe root port. */
+/** A free PCIe root port, or downstream port of a switch. */
 struct vfctl_domain_port {
 	uint8_t bus;
 	int cell;      /**< guest node above it, or -1 */
@@ -421,7 +421,7 @@ struct vfctl_domain_port {
 };
 
 /**
- * Find the best free PCIe root port for a device of host node @p node: one below an expander of the
+ * Find the best free PCIe port for a device of host node @p node: one below an expander of the
  * guest node whose memory is on @p node, or else one below no guest node, or else any. A device
  * without a node gets a port below no guest node.
  * @param node  VFCTL_NODE_NONE for a device without a node.
