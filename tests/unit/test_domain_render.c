@@ -70,7 +70,9 @@ static void all_forms_are_valid_domain_xml(void **state)
 		"cpu: EPYC-Rome\npmu: false\nspare_ports: 16\n",
 		YAML "virtualization: qemu\nhugepages: none\nconsole: false\n",
 		YAML
-		"cpu: host-model\niothreads: 4\nkernel: /k\ntitle: t\ndescription: d\n"};
+		"cpu: host-model\niothreads: 4\nkernel: /k\ntitle: t\ndescription: d\n",
+		YAML
+		"uuid: 6f3c8a56-0000-4000-8000-0123456789ab\niothreads: 0\nxml: {realtime: on}\n"};
 	static const char *const templates[] = {
 		NULL, "minimal", "hpc-guest", "cloud-guest"};
 	bool done = true;
