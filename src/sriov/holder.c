@@ -165,6 +165,18 @@ static struct vfctl_vf *vf_of_uverbs(struct vfctl_ctx *ctx, struct vfctl_invento
 	return vf_of_class(ctx, inv, "infiniband_verbs", "uverbs", number);
 }
 
+static struct vfctl_vf *vf_of_umad(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
+	const char *number)
+{
+	return vf_of_class(ctx, inv, "infiniband_mad", "umad", number);
+}
+
+static struct vfctl_vf *vf_of_issm(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
+	const char *number)
+{
+	return vf_of_class(ctx, inv, "infiniband_mad", "issm", number);
+}
+
 static struct vfctl_vf *vf_of_vhost_vdpa(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
 	const char *number)
 {
@@ -182,8 +194,27 @@ static const struct {
 	{"/dev/vfio/", vf_of_group},
 	{"/dev/uio", vf_of_uio},
 	{"/dev/infiniband/uverbs", vf_of_uverbs},
+	{"/dev/infiniband/umad", vf_of_umad},
+	{"/dev/infiniband/issm", vf_of_issm},
 	{VHOST_VDPA, vf_of_vhost_vdpa},
 };
+
+/*
+ * The path of a device node as it is in /dev: the process may have another root directory, and the
+ * node may be removed while it is open (the kernel then appends a word). @io is changed.
+ */
+static const char *node_path(char *io)
+{
+	static const char removed[] = " (deleted)";
+	size_t len = strlen(io);
+	const char *path = io;
+
+	if (len > strlen(removed) && str_eq(io + len - strlen(removed), removed))
+		io[len - strlen(removed)] = '\0';
+	for (const char *at = io; (at = strstr(at, "/dev/")); at++)
+		path = at;
+	return path;
+}
 
 static struct vfctl_vf *vf_of_node(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
 	const char *path)
@@ -227,7 +258,7 @@ static void look_at_process(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
 
 		if (host_try_link(ctx, &target, "/proc/%s/fd/%s", pid, fds[i]) < 0)
 			continue;
-		vf = vf_of_node(ctx, inv, target);
+		vf = vf_of_node(ctx, inv, node_path(target));
 		if (vf && may_name(vf))
 			name_process(ctx, vf, pid);
 	}

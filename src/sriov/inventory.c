@@ -30,13 +30,16 @@ static void add_unread(struct vfctl_ctx *ctx, char **doubt)
 	ctx_clear(ctx);
 }
 
-static void first_child(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *dir,
-	char *name, size_t size)
+/* False: its RDMA device is in another network namespace (rdma system set netns exclusive). */
+static bool read_rdma(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
 {
 	_strv_ char **names = NULL;
 
-	if (pci_children(ctx, bdf, dir, &names) == 0 && names[0])
-		str_copy(name, size, names[0]);
+	if (pci_children(ctx, &vf->bdf, "infiniband", &names) < 0)
+		return true;
+	if (names[0])
+		str_copy(vf->rdma, sizeof(vf->rdma), names[0]);
+	return names[0];
 }
 
 /* Its own directory in sysfs, and from it its user. */
@@ -44,6 +47,7 @@ static void read_vf_sysfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, stru
 	const struct nl_links *links)
 {
 	_strv_ char **names = NULL;
+	bool rdma_here = true;
 
 	pci_driver(ctx, &vf->bdf, vf->driver);
 	vf->numa_node = pci_read_int(ctx, &vf->bdf, "numa_node", VFCTL_NODE_NONE);
@@ -55,9 +59,11 @@ static void read_vf_sysfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, stru
 			pci_netdevs(ctx, &vf->bdf, &names, NULL);
 		if (names && names[0])
 			str_copy(vf->netdev, sizeof(vf->netdev), names[0]);
-		first_child(ctx, &vf->bdf, "infiniband", vf->rdma, sizeof(vf->rdma));
+		rdma_here = read_rdma(ctx, vf);
 	}
 	holder_of_vf(ctx, vf, names, links);
+	if (!rdma_here && !vf_is_open(vf))
+		vf->holder.kind = VFCTL_HOLDER_NETNS;
 }
 
 static void merge_attrs(const struct vfctl_pf *pf, struct vfctl_vf *vf,
