@@ -64,7 +64,8 @@ static int add_function(struct vfctl_ctx *ctx, struct libvirt_network *network,
 static int read_forward(struct vfctl_ctx *ctx, const struct xml_node *forward,
 	struct libvirt_network *network)
 {
-	int r = 0;
+	/* The short form of one <interface>: libvirt writes both. */
+	int r = add_name(ctx, &network->devices, xml_get(forward, "dev"));
 
 	for (struct xml_node *c = xml_child(forward, NULL); c && r == 0; c = xml_next(c, NULL)) {
 		if (str_eq(xml_name(c), "pf") || str_eq(xml_name(c), "interface"))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Host devices in arguments that <qemu:commandline> passes to QEMU: vfio-pci with host= or sysfsdev=
- * (hw/vfio/pci.c), vhost-vdpa with vhostdev= (net/vhost-vdpa.c), nvme:// (block/nvme.c).
+ * (hw/vfio/pci.c), vhost-vdpa with vhostdev= (net/vhost-vdpa.c), nvme:// or the driver nvme with
+ * device= (block/nvme.c).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,17 +10,27 @@
 #include "base/parse.h"
 #include "domain/domain.h"
 
+/* In text, the key may follow that of the object to which it belongs: file.device=TEXT. */
+static const char *after_key(const char *value, const char *key)
+{
+	bool json = *value == '{';
+	_free_ char *mark = json ? str_format("\"%s\"", key) : str_format("%s=", key);
+	const char *at = mark ? strstr(value, mark) : NULL;
+
+	while (at && !json && at > value && at[-1] != ',' && at[-1] != '.')
+		at = strstr(at + 1, mark);
+	return at ? at + strlen(mark) : NULL;
+}
+
 /* The text of a property, as KEY=TEXT or "KEY": "TEXT". False: there is no such property. */
 static bool find_property(const char *value, const char *key, char *ret, size_t size)
 {
 	bool json = *value == '{';
-	_free_ char *mark = json ? str_format("\"%s\"", key) : str_format(",%s=", key);
-	const char *at = mark ? strstr(value, mark) : NULL;
+	const char *at = after_key(value, key);
 	size_t len;
 
 	if (!at)
 		return false;
-	at += strlen(mark);
 	if (json)
 		at += strspn(at, " \t\n:");
 	if (json && *at++ != '"')
@@ -64,6 +75,8 @@ static int vfio_device(const char *value, struct qemu_device *ret)
 		return found(read_host(text, &ret->bdf));
 	if (!find_property(value, "sysfsdev", text, sizeof(text)))
 		return 0; /* a file descriptor, or no device of the host */
+	for (size_t len = strlen(text); len && text[len - 1] == '/'; len--)
+		text[len - 1] = '\0';
 	slash = strrchr(text, '/');
 	/* A mediated device has a UUID instead of an address. */
 	return slash && vfctl_bdf_parse(slash + 1, &ret->bdf) == 0;
@@ -81,13 +94,23 @@ static int nvme_disk(const char *address, struct qemu_device *ret)
 	return found(read_host(text, &ret->bdf));
 }
 
+/* The emulated controller of this name has no property "device". */
+static int nvme_driver(const char *value, struct qemu_device *ret)
+{
+	char text[32];
+
+	return strstr(value, "nvme") && find_property(value, "device", text, sizeof(text)) &&
+		read_host(text, &ret->bdf) == 0;
+}
+
 int qemu_arg_device(const char *value, struct qemu_device *ret)
 {
 	const char *nvme = strstr(value, "nvme://");
 
-	if (str_starts(value, "vfio-pci") || (*value == '{' && strstr(value, "\"vfio-pci")))
+	if (str_starts(value, "vfio-pci") || strstr(value, "driver=vfio-pci") ||
+		(*value == '{' && strstr(value, "\"vfio-pci")))
 		return vfio_device(value, ret);
 	if (find_property(value, "vhostdev", ret->path, sizeof(ret->path)))
 		return 1;
-	return nvme ? nvme_disk(nvme + strlen("nvme://"), ret) : 0;
+	return nvme ? nvme_disk(nvme + strlen("nvme://"), ret) : nvme_driver(value, ret);
 }

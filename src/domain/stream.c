@@ -331,10 +331,19 @@ static struct vfctl_reference *add_reference(struct stream *s, enum vfctl_refere
 	return ref;
 }
 
+static bool has_name(const struct stream *s, enum vfctl_reference_form form, const char *name)
+{
+	for (size_t i = 0; i < s->intent->reference_count; i++)
+		if (s->intent->references[i].form == form &&
+			str_eq(s->intent->references[i].name, name))
+			return true;
+	return false;
+}
+
 /* A name that is too long is not one of libvirt's or the kernel's. */
 static void add_name(struct stream *s, enum vfctl_reference_form form, const char *name)
 {
-	struct vfctl_reference *ref = name ? add_reference(s, form) : NULL;
+	struct vfctl_reference *ref = name && !has_name(s, form, name) ? add_reference(s, form) : NULL;
 
 	if (ref && !str_copy(ref->name, sizeof(ref->name), name))
 		s->intent->reference_count--;
@@ -597,33 +606,4 @@ int vfctl_domain_metadata_read(struct vfctl_ctx *ctx, const char *xml, size_t le
 	if (r == 0)
 		copy_intent(ret, intent);
 	return r;
-}
-
-bool vfctl_domain_may_have_devices(const char *xml, size_t len)
-{
-	static const char *const mark[] = {"hostdev", "='nvme'", "='direct'", "='vdpa'", "vfio-pci",
-		"vhostdev", "nvme://"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(mark); i++)
-		if (memmem(xml, len, mark[i], strlen(mark[i])))
-			return true;
-	return false;
-}
-
-const struct vfctl_intent_device *vfctl_domain_intent_device(
-	const struct vfctl_domain_intent *intent, const struct vfctl_bdf *vf)
-{
-	for (size_t i = 0; i < intent->device_count; i++)
-		if (vfctl_bdf_compare(&intent->devices[i].bdf, vf) == 0)
-			return &intent->devices[i];
-	return NULL;
-}
-
-const struct vfctl_domain_vf *vfctl_domain_intent_missing(
-	const struct vfctl_domain_intent *intent)
-{
-	for (size_t i = 0; i < intent->vf_count; i++)
-		if (!vfctl_domain_intent_device(intent, &intent->vfs[i].bdf))
-			return &intent->vfs[i];
-	return NULL;
 }

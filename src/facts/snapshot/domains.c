@@ -190,6 +190,13 @@ static int read_domain(struct vfctl_ctx *ctx, struct known_domains *all, const c
 	return r;
 }
 
+/* Most domains name neither: they are not parsed. A file of an administrator may have any quotes. */
+static bool may_name_devices(const struct known_domains *all, const char *text)
+{
+	return vfctl_domain_may_have_devices(text, strlen(text)) || (all->pool_count &&
+		(strstr(text, "'network'") || strstr(text, "\"network\"")));
+}
+
 static int read_file(struct vfctl_ctx *ctx, struct known_domains *all, const char *dir,
 	const char *name, bool running)
 {
@@ -198,9 +205,7 @@ static int read_file(struct vfctl_ctx *ctx, struct known_domains *all, const cha
 
 	if (r == -ENOMEM)
 		return r;
-	/* Most domains have no host devices: they are not parsed. */
-	if (r < 0 || !text || !(vfctl_domain_may_have_devices(text, strlen(text)) ||
-		(all->pool_count && strstr(text, "type='network'"))))
+	if (r < 0 || !text || !may_name_devices(all, text))
 		return 0;
 	if (running) {
 		pid = living_pid(ctx, text);

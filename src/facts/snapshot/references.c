@@ -108,7 +108,8 @@ static int fill_pool(struct vfctl_ctx *ctx, const struct libvirt_network *networ
 /* Whether it may be a pool: others are not parsed. */
 static bool may_be_pool(const char *text)
 {
-	return strstr(text, "<pf ") || strstr(text, "<interface ") || strstr(text, "type='pci'");
+	return strstr(text, "<pf") || strstr(text, "<interface") || strstr(text, "<address") ||
+		strstr(text, " dev");
 }
 
 static int read_pool(struct vfctl_ctx *ctx, const char *dir, const char *file,

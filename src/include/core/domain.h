@@ -209,8 +209,8 @@ int vfctl_domain_intent_read(struct vfctl_ctx *ctx, const char *xml, size_t len,
 	bool skip_metadata, struct vfctl_domain_intent *ret);
 
 /**
- * A quick check without parsing. False if the XML, as libvirt writes it, names no host devices; a
- * libvirt network does not count.
+ * A quick check without parsing. False if the XML names no host devices; a libvirt network does not
+ * count.
  */
 bool vfctl_domain_may_have_devices(const char *xml, size_t len);
 /** The device at this host address, or NULL. */
