@@ -102,13 +102,16 @@ static void merge_running(const struct known_domains *domains, struct vfctl_vf *
 		hold(vf, vf->lease.name, vf->lease.uuid, 0);
 }
 
-/* Append a name to a list of names separated by commas, if it fits. */
-static void add_name(char *list, size_t size, const char *name)
+/* Append a name to a list of names. One that is left out must show: it is not named by the user. */
+static void add_name(char list[VFCTL_DOMAINS_TEXT], const char *name)
 {
+	static const char more[] = ",...";
 	size_t len = strlen(list);
 
-	if (len + 1 + strlen(name) < size)
+	if (len + 1 + strlen(name) + sizeof(more) <= VFCTL_DOMAINS_TEXT)
 		sprintf(list + len, "%s%s", len ? "," : "", name);
+	else if (!strstr(list, more))
+		strcpy(list + len, more);
 }
 
 static void merge_defined(const struct known_domains *domains, struct vfctl_vf *vf)
@@ -122,7 +125,7 @@ static void merge_defined(const struct known_domains *domains, struct vfctl_vf *
 			continue;
 		if (ref && !vf->defined_in[0])
 			str_copy(vf->defined_as, sizeof(vf->defined_as), reference_form_text(ref->form));
-		add_name(vf->defined_in, sizeof(vf->defined_in), d->name);
+		add_name(vf->defined_in, d->name);
 	}
 }
 
@@ -139,7 +142,7 @@ static void merge_promised(const struct known_domains *domains, const struct vfc
 			continue;
 		if (!vf->promise.network[0])
 			snprintf(vf->promise.network, sizeof(vf->promise.network), "%.63s", pool->name);
-		add_name(vf->promise.domains, sizeof(vf->promise.domains), d->name);
+		add_name(vf->promise.domains, d->name);
 	}
 }
 
@@ -148,7 +151,7 @@ static void merge_whole(const struct known_domains *domains, struct vfctl_pf *pf
 {
 	for (size_t i = 0; i < domains->count; i++)
 		if (!domains->v[i].pid && known_domain_passes(&domains->v[i], &pf->bdf))
-			add_name(pf->defined_in, sizeof(pf->defined_in), domains->v[i].name);
+			add_name(pf->defined_in, domains->v[i].name);
 }
 
 static void merge_domains(const struct known_domains *domains, struct vfctl_pf *pf)

@@ -30,10 +30,16 @@ struct vfctl_vf_lease {
 	bool running; /**< the hook prepared it for the domain's current run */
 };
 
+/**
+ * Size of a list of domains, separated by commas. The first fits, however long its name is; the list
+ * ends with ",..." if others do not fit.
+ */
+#define VFCTL_DOMAINS_TEXT 264
+
 /** A libvirt network from which domains take VFs at their starts; which VF is not known before. */
 struct vfctl_vf_promise {
 	char network[64];  /**< "" if there is none */
-	char domains[128]; /**< its domains, separated by commas (as many as fit) */
+	char domains[VFCTL_DOMAINS_TEXT]; /**< its domains */
 };
 
 /** One virtual function as it was when the inventory was read. */
@@ -49,10 +55,10 @@ struct vfctl_vf {
 	struct vfctl_holder holder;
 	struct vfctl_vf_lease lease;
 	/**
-	 * Domains that have the VF in their definitions but neither lease nor use it, separated by
-	 * commas (as many as fit); "" if none is known.
+	 * Domains that have the VF in their definitions but neither lease nor use it; "" if none is
+	 * known.
 	 */
-	char defined_in[128];
+	char defined_in[VFCTL_DOMAINS_TEXT];
 	/** How the first of them names it: "" as <hostdev>, else "macvtap interface" or similar. */
 	char defined_as[24];
 	/**
@@ -137,10 +143,10 @@ struct vfctl_pf {
 	 */
 	char *unread;
 	/**
-	 * Domains that have the whole PF in their definitions, separated by commas (as many as fit):
-	 * when one of them starts, the kernel removes all its VFs. "" if none is known.
+	 * Domains that have the whole PF in their definitions: when one of them starts, the kernel
+	 * removes all its VFs. "" if none is known.
 	 */
-	char defined_in[128];
+	char defined_in[VFCTL_DOMAINS_TEXT];
 	enum vfctl_eswitch eswitch;
 	char bond[16];	    /**< the bond of its network device; "" if none */
 	char bond_mode[16]; /**< "802.3ad", ...; "" if not read */
