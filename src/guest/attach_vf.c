@@ -38,6 +38,7 @@ static int check_free(struct vfctl_ctx *ctx, struct attach *a,
 	const struct vfctl_attach_options *o, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
 	const struct known_domain *holder = find_holder(a, &vf->bdf);
+	const struct known_reference *ref = holder ? known_domain_reference(holder, &vf->bdf) : NULL;
 	char message[256], text[VFCTL_BDF_TEXT];
 
 	if (pf->unread)
@@ -46,6 +47,10 @@ static int check_free(struct vfctl_ctx *ctx, struct attach *a,
 		(vf->defined_in[0] && !str_eq(vf->defined_in, attach_name(a))))
 		return ctx_fail(ctx, -EBUSY, "%s/%u is %s", vfctl_pf_name(pf, text), vf->index,
 			vf_describe_user(vf, message, sizeof(message)));
+	if (ref)
+		return ctx_fail(ctx, -EBUSY, "%s/%u is a device of domain %s already (%s); remove it "
+			"there first (virsh edit %s)", vfctl_pf_name(pf, text), vf->index, holder->name,
+			reference_form_text(ref->form), holder->name);
 	if (holder && str_eq(holder->uuid, attach_uuid(a)) && !a->live.name) {
 		a->adopt = true;
 		return 0;
