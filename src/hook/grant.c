@@ -8,6 +8,7 @@
 #include "base/find.h"
 #include "base/vfattr.h"
 #include "facts/snapshot/domains.h"
+#include "facts/snapshot/snapshot.h"
 #include "ids/give.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
@@ -99,7 +100,7 @@ static int check_vfs_of_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_bdf *device)
 {
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *s = NULL;
-	const struct vfctl_vf *vf = NULL;
+	const struct vfctl_vf *vf;
 	const struct vfctl_pf *pf;
 	char user[256];
 	int r;
@@ -107,8 +108,11 @@ static int check_vfs_of_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	if (!pci_has(ctx, device, "virtfn0"))
 		return 0;
 	r = vfctl_snapshot_read(ctx, TEXT(device), &s);
+	if (r == 0 && !(f->spec && f->spec->leased_vfs_warn))
+		r = snapshot_need_leases(ctx, s);
 	if (r < 0)
-		return r;
+		return ctx_prefix(ctx, r, "domain %s has the PF %s, and its start would remove VFs",
+			f->intent->name, TEXT(device));
 	pf = find_pf_at(s->inventory, device);
 	vf = pf ? first_busy(pf) : NULL;
 	if (!vf)

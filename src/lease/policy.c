@@ -46,12 +46,12 @@ static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 	r = inventory_complete(ctx, pf, vf);
 	if (r < 0)
 		return r;
-	/* Its guest does not run yet, so another process has it open. */
-	if (vf_is_open(vf)) {
+	/* Its guest does not run yet, so another process has it open: in VFIO, or with its host driver. */
+	if (vf_is_open(vf) || (vf->driver[0] && !pci_driver_is_vfio(vf->driver)))
 		holder_find_all(ctx, inventory);
+	if (vf_is_open(vf))
 		return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(pf, name), vf->index,
 			TEXT(&vf->bdf), vf_describe_user(vf, message, sizeof(message)));
-	}
 	*ret = vf;
 	return 0;
 }
