@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "netlink/routes.h"
 #include "selftest/selftest.h"
@@ -94,6 +95,8 @@ int selftest_check_idle(struct vfctl_selftest *t)
 	const struct vfctl_pf *pf = NULL;
 	int r = vfctl_snapshot_read(t->ctx, t->bdf, &now);
 
+	if (r == 0)
+		r = snapshot_need_leases(t->ctx, now);
 	if (r == 0)
 		r = vfctl_inventory_find_pf(t->ctx, now->inventory, t->bdf, &pf);
 	return r < 0 ? r : selftest_check_pf_idle(t->ctx, pf);
