@@ -19,6 +19,7 @@
 #include "lease/guest_tuning.h"
 #include "pci/device.h"
 #include "sriov/eswitch.h"
+#include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "sriov/ops.h"
 #include "sriov/vf_changes.h"
@@ -40,7 +41,7 @@ struct settings {
 	struct vfctl_set_item *items;
 	char (*names)[VFCTL_BDF_TEXT + 12];
 	size_t count;
-	struct buf kept; /* VFs of guests with differences */
+	struct buf kept; /* VFs that others use, with differences */
 };
 
 static void settings_clear(struct settings *s)
@@ -58,11 +59,13 @@ static const struct vfctl_vf_attrs *asked_of(const struct vfctl_pf_spec *spec, u
 	return NULL;
 }
 
-/* Its lease determines its values until the guest stops. */
-static bool is_guests(const struct vfctl_vf *vf)
+/*
+ * It keeps its values until its guest, container or program ends. What this host itself uses gets
+ * those of host.yaml.
+ */
+static bool is_others(const struct vfctl_vf *vf)
 {
-	return vf->lease.running || vf->holder.kind == VFCTL_HOLDER_DOMAIN ||
-		vf->holder.kind == VFCTL_HOLDER_VFIO;
+	return vf->lease.running || (vf_is_open(vf) && vf->holder.kind != VFCTL_HOLDER_HOST);
 }
 
 static int find_settings(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
@@ -81,7 +84,7 @@ static int find_settings(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		attrs_drop_equal(&differs, &vf->attrs);
 		if (!differs.mask)
 			continue;
-		if (is_guests(vf)) {
+		if (is_others(vf)) {
 			buf_printf(&s->kept, "%s%u", s->kept.len ? ", " : "VF ", vf->index);
 			continue;
 		}

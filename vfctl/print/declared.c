@@ -36,7 +36,7 @@ static void print_one(struct invocation *in, const struct vfctl_declared_pf *pf)
 	if (pending)
 		out_line(in->out, "  then: %s", pending);
 	if (pf->kept)
-		out_line(in->out, "  used by a guest, and changed when it stops: %s", pf->kept);
+		out_line(in->out, "  in use, and changed only after that: %s", pf->kept);
 }
 
 bool declared_host_differs(const struct vfctl_declared *d)

@@ -63,7 +63,7 @@ static void tell_outcome(struct invocation *in, const struct vfctl_declared_pf *
 			? "not managed" : pending ? "not yet as declared" : "as declared");
 	}
 	if (pf->kept && !in->quiet)
-		out_line(in->out, "  used by a guest, and changed when it stops: %s", pf->kept);
+		out_line(in->out, "  in use, and changed only after that: %s", pf->kept);
 }
 
 /* NULL: there was nothing to do about this entry. */

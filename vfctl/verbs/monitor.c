@@ -153,7 +153,7 @@ static const struct member thing_table[] = {
 	VALUE("finding", "for a finding: its kind, as status has it"),
 	VALUE("message", "for drift: the first step that is missing, or why none can be planned; for a "
 		"finding and for unread: what was found"),
-	VALUE("kept", "for drift: differences that remain until a guest stops"),
+	VALUE("kept", "for drift: differences that remain while a VF is in use"),
 	VALUE("remedy", "for a finding: the remedy"),
 	VALUE("pid", "for a change: its process ID"), END};
 

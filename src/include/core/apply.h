@@ -28,7 +28,7 @@ struct vfctl_declared_pf {
 	 */
 	bool settling;
 	bool mistaken; /**< the error is in the declaration: it persists until that is changed */
-	char *kept;   /**< differences that remain while a guest uses the VF, as text; or NULL */
+	char *kept;   /**< VFs with differences that remain while the VF is in use, as text; or NULL */
 };
 
 /** One entry of host.yaml's list of VF-LAGs. */
