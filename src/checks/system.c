@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/find.h"
 #include "checks/check.h"
+#include "domain/domain.h"
 #include "facts/snapshot/memlock.h"
 #include "host/host.h"
 
@@ -15,30 +17,19 @@
 
 /* ---- networks of libvirt ---- */
 
-static void drop_xml_comments(char *text)
+/* Whether each address is that of a VF of one of the PFs, as libvirt writes it into an active network. */
+static bool are_of_pfs(const struct check_ctx *e, const struct libvirt_network *network)
 {
-	char *start = text;
+	for (size_t i = 0; i < network->function_count; i++) {
+		const struct vfctl_pf *pf = NULL;
+		bool named = false;
 
-	while ((start = strstr(start, "<!--"))) {
-		const char *end = strstr(start + 4, "-->");
-
-		if (!end) {
-			*start = '\0';
-			return;
-		}
-		memmove(start, end + 3, strlen(end + 3) + 1);
+		vfctl_inventory_vf_at(e->snapshot->inventory, &network->functions[i], &pf);
+		for (char **name = network->pfs; pf && *name; name++)
+			named |= pf_answers_to(pf, *name);
+		if (!named)
+			return false;
 	}
-}
-
-/* The text between <forward> and its end; false: the network does not provide VFs. */
-static bool find_forward(const char *text, const char **ret_start, const char **ret_end)
-{
-	const char *start = strstr(text, "<forward"), *end = start ? strstr(start, "</forward>") : NULL;
-
-	if (!end || !memmem(start, (size_t)(end - start), "hostdev", 7))
-		return false;
-	*ret_start = start;
-	*ret_end = end;
 	return true;
 }
 
@@ -46,6 +37,18 @@ static bool find_forward(const char *text, const char **ret_start, const char **
  * libvirt rejects names of network devices there when it defines or starts the network ("listed by
  * PCI address", cirrax/puppet-libvirt#52). It ignores a <pf> beside addresses.
  */
+static void check_pool(struct check_ctx *e, const char *path, const struct libvirt_network *network)
+{
+	if (!network->hostdev)
+		return;
+	if (network->interfaces)
+		found(e, "", "%s names a network device in <forward>, so libvirt does not start the "
+			"network", path);
+	else if (network->pfs && network->function_count && !are_of_pfs(e, network))
+		found(e, "", "%s has both <pf> and <address> in <forward>: libvirt uses only the VFs at "
+			"those addresses", path);
+}
+
 static void check_pools(struct check_ctx *e)
 {
 	static const char dir[] = "/etc/libvirt/qemu/networks";
@@ -53,25 +56,17 @@ static void check_pools(struct check_ctx *e)
 
 	if (host_try_list(e->ctx, &names, "%s", dir) < 0)
 		return;
-	for (size_t i = 0; names[i]; i++) {
-		_free_ char *text = NULL;
-		const char *start, *end, *tag;
+	for (size_t i = 0; names[i] && !e->failed; i++) {
+		_cleanup_(libvirt_network_clear) struct libvirt_network network = {0};
+		_free_ char *text = NULL, *path = str_format("%s/%s", dir, names[i]);
 
-		if (fnmatch("*.xml", names[i], 0) ||
-			host_try_read(e->ctx, &text, "%s/%s", dir, names[i]) < 0)
+		if (!path || fnmatch("*.xml", names[i], 0) ||
+			host_try_read(e->ctx, &text, "%s", path) < 0 || !strstr(text, "hostdev"))
 			continue;
-		drop_xml_comments(text);
-		if (!find_forward(text, &start, &end))
-			continue;
-		tag = memchr(start, '>', (size_t)(end - start));
-		if (memmem(start, (size_t)(end - start), "<interface ", 11) ||
-			(tag && memmem(start, (size_t)(tag - start), " dev=", 5)))
-			found(e, "", "%s/%s names a network device in <forward>, so libvirt does not "
-				"start the network", dir, names[i]);
-		else if (memmem(start, (size_t)(end - start), "<pf ", 4) &&
-			memmem(start, (size_t)(end - start), "<address ", 9))
-			found(e, "", "%s/%s has both <pf> and <address> in <forward>: libvirt uses only "
-				"the VFs at those addresses", dir, names[i]);
+		if (libvirt_network_read(e->ctx, text, &network) == 0)
+			check_pool(e, path, &network);
+		else
+			ctx_clear(e->ctx);
 	}
 }
 

@@ -121,13 +121,17 @@ int metadata_remove(struct vfctl_ctx *ctx, const char *xml, char **ret_xml);
 /* networks.c: names of the libvirt networks of the domain's interfaces, NULL-terminated. */
 int domain_networks(struct vfctl_ctx *ctx, const char *xml, char ***ret_names);
 /*
- * The devices of the host that a libvirt network gives to its domains: PFs (it gives their VFs), VFs
- * by network device, VFs by address. libvirt writes all addresses beside the PF into a network that
- * is active. A network of another kind has none.
+ * The devices of the host that a libvirt network gives to its domains. A network of another kind has
+ * none.
  */
 struct libvirt_network {
-	bool hostdev;	/* it gives VFs themselves, not macvtaps on them */
-	char **devices; /* names of network devices; NULL if none */
+	bool hostdev;	   /* it gives VFs themselves, not macvtaps on them */
+	char **pfs;	   /* names of network devices of PFs: it gives their VFs; NULL if none */
+	char **interfaces; /* names of network devices, also dev= of <forward>; NULL if none */
+	/*
+	 * VFs by address. libvirt writes all addresses beside the PF into a network that is active, and
+	 * ignores the PF if both are there.
+	 */
 	struct vfctl_bdf *functions;
 	size_t function_count;
 };

@@ -32,7 +32,8 @@ int domain_networks(struct vfctl_ctx *ctx, const char *text, char ***ret_names)
 
 void libvirt_network_clear(struct libvirt_network *network)
 {
-	strv_free(network->devices);
+	strv_free(network->pfs);
+	strv_free(network->interfaces);
 	free(network->functions);
 	*network = (struct libvirt_network){0};
 }
@@ -65,11 +66,13 @@ static int read_forward(struct vfctl_ctx *ctx, const struct xml_node *forward,
 	struct libvirt_network *network)
 {
 	/* The short form of one <interface>: libvirt writes both. */
-	int r = add_name(ctx, &network->devices, xml_get(forward, "dev"));
+	int r = add_name(ctx, &network->interfaces, xml_get(forward, "dev"));
 
 	for (struct xml_node *c = xml_child(forward, NULL); c && r == 0; c = xml_next(c, NULL)) {
-		if (str_eq(xml_name(c), "pf") || str_eq(xml_name(c), "interface"))
-			r = add_name(ctx, &network->devices, xml_get(c, "dev"));
+		if (str_eq(xml_name(c), "pf"))
+			r = add_name(ctx, &network->pfs, xml_get(c, "dev"));
+		else if (str_eq(xml_name(c), "interface"))
+			r = add_name(ctx, &network->interfaces, xml_get(c, "dev"));
 		else if (str_eq(xml_name(c), "address"))
 			r = add_function(ctx, network, c);
 	}

@@ -85,17 +85,14 @@ static int add_function(struct vfctl_ctx *ctx, struct known_pool *pool, const st
 	return 0;
 }
 
-/* A name is that of a PF or of a VF; a network device that is absent gives nothing. */
-static int fill_pool(struct vfctl_ctx *ctx, const struct libvirt_network *network,
-	struct known_pool *pool)
+/* A network device that is absent gives nothing. */
+static int add_named(struct vfctl_ctx *ctx, char *const *names, struct known_pool *pool)
 {
 	struct vfctl_bdf bdf;
 	int r = 0;
 
-	for (size_t i = 0; i < network->function_count && r == 0; i++)
-		r = add_function(ctx, pool, &network->functions[i]);
-	for (char **name = network->devices; r == 0 && name && *name; name++) {
-		int found = netdev_function(ctx, *name, &bdf);
+	for (; r == 0 && names && *names; names++) {
+		int found = netdev_function(ctx, *names, &bdf);
 
 		if (found == -ENOMEM)
 			return ctx_oom(ctx);
@@ -103,6 +100,16 @@ static int fill_pool(struct vfctl_ctx *ctx, const struct libvirt_network *networ
 			r = add_function(ctx, pool, &bdf);
 	}
 	return r;
+}
+
+static int fill_pool(struct vfctl_ctx *ctx, const struct libvirt_network *network,
+	struct known_pool *pool)
+{
+	int r = add_named(ctx, network->interfaces, pool);
+
+	for (size_t i = 0; i < network->function_count && r == 0; i++)
+		r = add_function(ctx, pool, &network->functions[i]);
+	return r < 0 || network->function_count ? r : add_named(ctx, network->pfs, pool);
 }
 
 /* Whether it may be a pool: others are not parsed. */
@@ -125,7 +132,7 @@ static int read_pool(struct vfctl_ctx *ctx, const char *dir, const char *file,
 	r = libvirt_network_read(ctx, text, &network);
 	if (r == -EINVAL) /* libvirt ignores it too */
 		ctx_clear(ctx);
-	if (r < 0 || (!network.devices && !network.function_count))
+	if (r < 0 || (!network.pfs && !network.interfaces && !network.function_count))
 		return r == -EINVAL ? 0 : r;
 	if (!array_grow(*io, *io_count))
 		return ctx_oom(ctx);
