@@ -423,7 +423,8 @@ int grant_decide(struct vfctl_ctx *ctx, const struct grant_facts *facts, struct 
 	for (size_t i = 0; lease && i < lease->vf_count && r == 0; i++)
 		r = give_leased(ctx, facts, ret, &lease->vfs[i]);
 	for (size_t i = 0; i < intent->vf_count && r == 0; i++)
-		if (!find_leased_vf(lease, &intent->vfs[i].bdf))
+		if (!find_leased_vf(lease, &intent->vfs[i].bdf) &&
+			vfctl_domain_intent_device(intent, &intent->vfs[i].bdf))
 			r = give_foreign(ctx, facts, ret, &intent->vfs[i]);
 	return r;
 }

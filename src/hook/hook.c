@@ -77,16 +77,21 @@ static int plan_lease(struct vfctl_hook *h, const struct vfctl_lease *lease, con
 
 /* ---- prepare ---- */
 
+/* An administrator removed the device, and the domain starts without it, as with libvirt alone. */
+static void warn_missing(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
+{
+	for (size_t i = 0; i < intent->vf_count; i++)
+		if (!vfctl_domain_intent_device(intent, &intent->vfs[i].bdf))
+			log_warn(ctx, "it starts without VF %s, which its definition no longer has; to end "
+				"the lease of that VF: vfctl detach %s --vf %s",
+				TEXT(&intent->vfs[i].bdf), intent->name, TEXT(&intent->vfs[i].bdf));
+}
+
 static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
 {
-	const struct vfctl_domain_vf *vf = vfctl_domain_intent_missing(intent);
-
 	if (!intent->uuid[0] && (intent->lease_id[0] || intent->device_count))
 		return ctx_fail(ctx, -EINVAL, "the domain XML has no UUID");
-	if (vf)
-		return ctx_fail(ctx, -EINVAL, "the metadata names VF %s, but the domain does not have "
-			"it; remove it with: vfctl detach %s --vf %s --config", TEXT(&vf->bdf),
-			intent->name, TEXT(&vf->bdf));
+	warn_missing(ctx, intent);
 	return 0;
 }
 

@@ -321,7 +321,9 @@ bool vf_is_busy(const struct vfctl_vf *vf)
 
 const char *vf_defined_in(const struct vfctl_vf *vf)
 {
-	return vf->defined_in[0] ? vf->defined_in : vf->promise.domains;
+	return vf->defined_in[0]	? vf->defined_in
+		: vf->promise.domains[0] ? vf->promise.domains
+					 : vf->promise.network;
 }
 
 void pf_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
@@ -376,9 +378,12 @@ const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size)
 	else if (vf->defined_in[0])
 		snprintf(buf, size, "in the definition of domain %s%s%s%s, which is off", vf->defined_in,
 			vf->defined_as[0] ? " (" : "", vf->defined_as, vf->defined_as[0] ? ")" : "");
-	else if (vf->promise.network[0])
+	else if (vf->promise.domains[0])
 		snprintf(buf, size, "in libvirt's network %s, from which domain %s takes a VF at its "
 			"start", vf->promise.network, vf->promise.domains);
+	else if (vf->promise.network[0])
+		snprintf(buf, size, "in libvirt's network %s, which %s", vf->promise.network,
+			vf->promise.active ? "is active" : "libvirt starts at boot");
 	else
 		snprintf(buf, size, "free");
 	return buf;

@@ -29,7 +29,10 @@ int vdpa_function(struct vfctl_ctx *ctx, const char *number, struct vfctl_bdf *r
 bool vf_is_open(const struct vfctl_vf *vf);
 /* Whether it is in use, leased, or in a domain's definition, so that it must not be removed. */
 bool vf_is_busy(const struct vfctl_vf *vf);
-/* The domains that are off and name it, in their definitions or through a network. */
+/*
+ * The domains that are off and name it, in their definitions or through a network; the network, if it
+ * has no domain yet.
+ */
 const char *vf_defined_in(const struct vfctl_vf *vf);
 /* Warn if a domain has the whole PF in its definition: when it starts, all VFs of the PF are removed. */
 void pf_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);

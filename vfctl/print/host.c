@@ -320,8 +320,9 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 		out_line(out, "  defined in   domain %s%s%s%s, which has no lease of it", vf->defined_in,
 			vf->defined_as[0] ? " (" : "", vf->defined_as, vf->defined_as[0] ? ")" : "");
 	if (vf->promise.network[0])
-		out_line(out, "  network      %s, from which domain %s takes a VF at its start",
-			vf->promise.network, vf->promise.domains);
+		out_line(out, "  network      %s, from which %s%s takes a VF at its start",
+			vf->promise.network, vf->promise.domains[0] ? "domain " : "a domain",
+			vf->promise.domains);
 	if (exposed && *exposed)
 		out_line(out, "  ! it %s", exposed);
 	if (vf->attrs.mask & VFCTL_ATTR_PORT_GUID && !vf->attrs.port_guid)

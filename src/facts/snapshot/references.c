@@ -119,6 +119,9 @@ static bool may_be_pool(const char *text)
 		strstr(text, " dev");
 }
 
+#define NETWORKS "/etc/libvirt/qemu/networks"
+#define ACTIVE_NETWORKS "/run/libvirt/network"
+
 static int read_pool(struct vfctl_ctx *ctx, const char *dir, const char *file,
 	struct known_pool **io, size_t *io_count)
 {
@@ -137,7 +140,8 @@ static int read_pool(struct vfctl_ctx *ctx, const char *dir, const char *file,
 	if (!array_grow(*io, *io_count))
 		return ctx_oom(ctx);
 	pool = &(*io)[(*io_count)++];
-	*pool = (struct known_pool){0};
+	*pool = (struct known_pool){.active = str_eq(dir, ACTIVE_NETWORKS),
+		.autostart = host_exists(ctx, NETWORKS "/autostart/%s", file)};
 	snprintf(pool->name, sizeof(pool->name), "%.*s", (int)strlen(file) - 4, file);
 	return fill_pool(ctx, &network, pool);
 }
@@ -160,10 +164,10 @@ static int read_dir(struct vfctl_ctx *ctx, const char *dir, struct known_pool **
 
 int known_pools_read(struct vfctl_ctx *ctx, struct known_pool **io, size_t *io_count)
 {
-	int r = read_dir(ctx, "/etc/libvirt/qemu/networks", io, io_count);
+	int r = read_dir(ctx, NETWORKS, io, io_count);
 
 	/* A transient network is only here, and so are the addresses of an active one. */
-	return r < 0 ? r : read_dir(ctx, "/run/libvirt/network", io, io_count);
+	return r < 0 ? r : read_dir(ctx, ACTIVE_NETWORKS, io, io_count);
 }
 
 void known_pools_free(struct known_pool *pools, size_t count)

@@ -21,6 +21,8 @@ struct known_pool {
 	char name[256];
 	struct vfctl_bdf *functions; /* VFs, and PFs all of whose VFs it gives */
 	size_t count;
+	bool active;	/* libvirt runs it now */
+	bool autostart; /* libvirt starts it when the host boots */
 };
 
 /*

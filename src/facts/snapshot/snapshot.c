@@ -129,6 +129,15 @@ static void merge_defined(const struct known_domains *domains, struct vfctl_vf *
 	}
 }
 
+static void promise(struct vfctl_vf *vf, const struct known_pool *pool, const char *domain)
+{
+	if (!vf->promise.network[0])
+		snprintf(vf->promise.network, sizeof(vf->promise.network), "%.63s", pool->name);
+	vf->promise.active |= pool->active;
+	if (domain)
+		add_name(vf->promise.domains, domain);
+}
+
 /* libvirt chooses at the start of the domain, and knows nothing of leases. */
 static void merge_promised(const struct known_domains *domains, const struct vfctl_pf *pf,
 	struct vfctl_vf *vf)
@@ -138,12 +147,13 @@ static void merge_promised(const struct known_domains *domains, const struct vfc
 		const struct known_pool *pool = d->pid ? NULL
 			: known_domain_pool(domains, d, &pf->bdf, &vf->bdf);
 
-		if (!pool)
-			continue;
-		if (!vf->promise.network[0])
-			snprintf(vf->promise.network, sizeof(vf->promise.network), "%.63s", pool->name);
-		add_name(vf->promise.domains, d->name);
+		if (pool)
+			promise(vf, pool, d->name);
 	}
+	for (size_t i = 0; i < domains->pool_count && !vf->lease.name[0]; i++)
+		if ((domains->pools[i].active || domains->pools[i].autostart) &&
+			known_pool_has(&domains->pools[i], &pf->bdf, &vf->bdf))
+			promise(vf, &domains->pools[i], NULL);
 }
 
 /* Its VFs are removed when the domain starts. */
@@ -407,7 +417,7 @@ void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains)
 
 			if (vf->defined_in[0] && all_named(domains, vf->defined_in))
 				vf->defined_in[0] = '\0';
-			if (vf->promise.network[0] && all_named(domains, vf->promise.domains))
+			if (vf->promise.network[0] && all_named(domains, vf_defined_in(vf)))
 				vf->promise.network[0] = '\0';
 		}
 }

@@ -36,10 +36,14 @@ struct vfctl_vf_lease {
  */
 #define VFCTL_DOMAINS_TEXT 264
 
-/** A libvirt network from which domains take VFs at their starts; which VF is not known before. */
+/**
+ * A libvirt network from which domains take VFs at their starts; which VF is not known before. It is
+ * active, libvirt starts it at boot, or a defined domain uses it.
+ */
 struct vfctl_vf_promise {
 	char network[64];  /**< "" if there is none */
-	char domains[VFCTL_DOMAINS_TEXT]; /**< its domains */
+	char domains[VFCTL_DOMAINS_TEXT]; /**< its domains; "": none is defined */
+	bool active;	   /**< libvirt runs it now */
 };
 
 /** One virtual function as it was when the inventory was read. */
@@ -62,7 +66,7 @@ struct vfctl_vf {
 	/** How the first of them names it: "" as <hostdev>, else "macvtap interface" or similar. */
 	char defined_as[24];
 	/**
-	 * The VF is not leased, and a libvirt network may give it to a domain that is defined.
+	 * The VF is not leased, and a libvirt network may give it to a domain.
 	 */
 	struct vfctl_vf_promise promise;
 	/**
