@@ -44,13 +44,45 @@ int device_check(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf)
 	return r < 0 ? ctx_prefix(ctx, r, "VF %s", text) : 0;
 }
 
+/* What other programs wrote into an element that vfctl rewrites stays. */
+static struct xml_node *child_of(struct xml_node *node, const char *name)
+{
+	struct xml_node *child = xml_child(node, name);
+
+	return child ? child : xml_add(node, name);
+}
+
+static void write_managed(struct xml_node *node)
+{
+	if (!xml_get(node, "managed"))
+		xml_set(node, "managed", "yes");
+}
+
 static void write_driver(struct xml_node *node, const struct device_style *style)
 {
-	struct xml_node *driver = xml_add(node, "driver");
+	struct xml_node *driver = child_of(node, "driver");
 
 	xml_set(driver, "name", "vfio");
 	if (style->iommufd)
 		xml_set(driver, "iommufd", "yes");
+	else
+		xml_unset(driver, "iommufd");
+}
+
+/* Without <vlan> libvirt removes the tag that the hook has just set. */
+static void write_vlan(struct xml_node *node, const struct vfctl_vf_attrs *attrs)
+{
+	struct xml_node *vlan, *tag;
+
+	if (!(attrs->mask & VFCTL_ATTR_VLAN_ID) || !attrs->vlan) {
+		xml_remove_children(node, "vlan");
+		return;
+	}
+	vlan = child_of(node, "vlan");
+	tag = child_of(vlan, "tag");
+	while (xml_next(tag, "tag"))
+		xml_remove(xml_next(tag, "tag"));
+	xml_setf(tag, "id", "%u", attrs->vlan);
 }
 
 static void write_interface(struct xml_node *node, const struct vfctl_domain_vf *vf,
@@ -59,14 +91,11 @@ static void write_interface(struct xml_node *node, const struct vfctl_domain_vf 
 	char text[VFCTL_MAC_TEXT];
 
 	xml_set(node, "type", "hostdev");
-	xml_set(node, "managed", "yes");
-	xml_set(xml_add(node, "mac"), "address", vfctl_mac_format(&vf->attrs.mac, text));
+	write_managed(node);
+	xml_set(child_of(node, "mac"), "address", vfctl_mac_format(&vf->attrs.mac, text));
 	write_driver(node, style);
-	pci_write_address(xml_add(node, "source"), &vf->bdf);
-	/* Without <vlan> libvirt removes the tag that the hook has just set. */
-	if (vf->attrs.mask & VFCTL_ATTR_VLAN_ID && vf->attrs.vlan)
-		xml_setf(xml_add(xml_add(node, "vlan"), "tag"), "id", "%u",
-			vf->attrs.vlan);
+	pci_write_address(child_of(node, "source"), &vf->bdf);
+	write_vlan(node, &vf->attrs);
 }
 
 static void write_hostdev(struct xml_node *node, const struct vfctl_domain_vf *vf,
@@ -74,9 +103,21 @@ static void write_hostdev(struct xml_node *node, const struct vfctl_domain_vf *v
 {
 	xml_set(node, "mode", "subsystem");
 	xml_set(node, "type", "pci");
-	xml_set(node, "managed", "yes");
+	write_managed(node);
 	write_driver(node, style);
-	pci_write_address(xml_add(node, "source"), &vf->bdf);
+	pci_write_address(child_of(node, "source"), &vf->bdf);
+}
+
+/*
+ * With the option ROM, each boot would scan it for a network boot that is rarely used. An
+ * administrator who names a file wants it.
+ */
+static void write_rom(struct xml_node *node, const struct device_style *style)
+{
+	struct xml_node *rom = child_of(node, "rom");
+
+	if (!xml_get(rom, "file"))
+		xml_set(rom, "bar", style->rom_bar ? "on" : "off");
 }
 
 /* @guest NULL: libvirt chooses the address. */
@@ -87,8 +128,7 @@ static void fill_device(struct xml_node *node, const struct vfctl_domain_vf *vf,
 		write_interface(node, vf, style);
 	else
 		write_hostdev(node, vf, style);
-	/* With the option ROM, each boot would scan it for a network boot that is rarely used. */
-	xml_set(xml_add(node, "rom"), "bar", style->rom_bar ? "on" : "off");
+	write_rom(node, style);
 	if (guest)
 		pci_write_address(node, guest);
 	order_sort(node);
@@ -105,14 +145,17 @@ void device_write(struct xml_node *parent, const struct vfctl_domain_vf *vf, uin
 	fill_device(xml_add(parent, element_of(vf)), vf, &(struct vfctl_bdf){.bus = bus}, style);
 }
 
-/* Keep what fill_device() does not write of an element that is rewritten. */
-static void keep_others(struct xml_node *node)
+/* Elements that <interface> and <hostdev> have in common. */
+static void copy_common(struct xml_node *to, const struct xml_node *from)
 {
-	static const char *const ours[] = {
-		"mac", "driver", "source", "vlan", "rom", "address"};
+	static const char *const common[] = {
+		"driver", "rom", "boot", "alias", "acpi", "teaming", "address"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		xml_remove_children(node, ours[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		if (xml_child(from, common[i]))
+			xml_add_copy(to, xml_child(from, common[i]));
+	if (xml_get(from, "managed"))
+		xml_set(to, "managed", xml_get(from, "managed"));
 }
 
 void device_rewrite(struct xml_node *node, const struct vfctl_domain_vf *vf,
@@ -120,14 +163,13 @@ void device_rewrite(struct xml_node *node, const struct vfctl_domain_vf *vf,
 {
 	struct xml_node *old = node;
 
-	if (str_eq(xml_name(node), element_of(vf))) {
-		keep_others(node);
-		fill_device(node, vf, guest, style);
-		return;
+	if (!str_eq(xml_name(node), element_of(vf))) {
+		node = xml_add_before(xml_parent(old), old, element_of(vf));
+		copy_common(node, old);
 	}
-	node = xml_add_before(xml_parent(old), old, element_of(vf));
 	fill_device(node, vf, guest, style);
-	xml_remove(old);
+	if (node != old)
+		xml_remove(old);
 }
 
 int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vf,

@@ -54,8 +54,10 @@ int pci_read_address(struct vfctl_ctx *ctx, const char *file, struct xml_node *a
 
 void pci_write_address(struct xml_node *parent, const struct vfctl_bdf *bdf)
 {
-	struct xml_node *address = xml_add(parent, "address");
+	struct xml_node *address = xml_child(parent, "address");
 
+	if (!address)
+		address = xml_add(parent, "address");
 	/* In the schema the address of a <hostdev>'s source has no type. */
 	if (!str_eq(xml_name(parent), "source") ||
 		str_eq(xml_name(xml_parent(parent)), "interface"))
