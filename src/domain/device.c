@@ -186,3 +186,22 @@ int vfctl_domain_device_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_vf 
 	fill_device(xml_root(xml), vf, guest_bus ? &guest : NULL, &(struct device_style){0});
 	return xml_print(ctx, xml, ret_xml);
 }
+
+int vfctl_domain_unplug_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_device *device,
+	char **ret_xml)
+{
+	struct vfctl_domain_vf vf = {.bdf = device->source,
+		.form = device->interface ? VFCTL_FORM_INTERFACE : VFCTL_FORM_HOSTDEV,
+		.attrs = {.mask = device->has_mac ? VFCTL_ATTR_MAC : 0u, .mac = device->mac}};
+	_cleanup_(xml_freep) struct xml *xml = NULL;
+	int r = xml_new(ctx, element_of(&vf), &xml);
+
+	if (r < 0)
+		return r;
+	fill_device(xml_root(xml), &vf, device->has_guest ? &device->guest : NULL,
+		&(struct device_style){0});
+	if (device->alias[0])
+		xml_set(xml_add(xml_root(xml), "alias"), "name", device->alias);
+	order_sort(xml_root(xml));
+	return xml_print(ctx, xml, ret_xml);
+}

@@ -87,6 +87,14 @@ static void read_model(const struct xml_node *device, struct vfctl_domain_device
 		str_copy(item->model, sizeof(item->model), text);
 }
 
+static void read_alias(const struct xml_node *device, struct vfctl_domain_device *item)
+{
+	const char *text = xml_get(xml_child(device, "alias"), "name");
+
+	if (text)
+		str_copy(item->alias, sizeof(item->alias), text);
+}
+
 static int add_device(
 	struct vfctl_ctx *ctx, struct xml_node *device, struct vfctl_parsed_domain *parsed)
 {
@@ -103,6 +111,7 @@ static int add_device(
 	item.has_guest = r > 0;
 	read_mac(device, &item);
 	read_model(device, &item);
+	read_alias(device, &item);
 	if (parsed->device_count == VFCTL_DOMAIN_DEVICES_MAX)
 		return ctx_fail(ctx, -E2BIG, FILE_NAME ":%u: more than %d host devices",
 			xml_line(device), VFCTL_DOMAIN_DEVICES_MAX);

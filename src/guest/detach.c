@@ -20,21 +20,12 @@ static int device_to_unplug(struct vfctl_ctx *ctx, struct attach *a, char **ret_
 {
 	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
 	const struct vfctl_domain_device *device;
-	struct vfctl_domain_vf vf = {.bdf = a->lease_vf.bdf, .pf = a->lease_vf.pf};
 	int r = vfctl_domain_read(ctx, a->live.xml, &parsed);
 
 	if (r < 0)
 		return r;
-	device = find_domain_device(parsed, &vf.bdf);
-	if (!device)
-		return 0;
-	vf.form = device->interface ? VFCTL_FORM_INTERFACE : VFCTL_FORM_HOSTDEV;
-	if (device->has_mac) {
-		vf.attrs.mask = VFCTL_ATTR_MAC;
-		vf.attrs.mac = device->mac;
-	}
-	return vfctl_domain_device_xml(ctx, &vf,
-		device->has_guest ? device->guest.bus : 0, a->hv->version, ret_device);
+	device = find_domain_device(parsed, &a->lease_vf.bdf);
+	return device ? vfctl_domain_unplug_xml(ctx, device, ret_device) : 0;
 }
 
 /* ---- the VF ---- */

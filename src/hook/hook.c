@@ -126,6 +126,9 @@ static int check_plain(struct vfctl_hook *h, const struct grant_facts *facts)
 
 	if (r < 0 || !count)
 		return r;
+	/* At "start" libvirt has set them already: the ports of a bond then have one MAC. */
+	values.changing = vfs;
+	values.changing_count = count;
 	r = live_macs_read(h->ctx, &values.live);
 	if (r == 0)
 		r = values_check(h->ctx, ROAD_START, &values, h->intent.uuid, vfs, count, NULL);

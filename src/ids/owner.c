@@ -101,6 +101,18 @@ enum value_verdict value_ask_row(const struct vfctl_id *row, const struct value_
 	}
 }
 
+/* The VF loses its value in the same change: it gets another one of that kind. */
+static bool changes(const struct value_facts *f, enum vfctl_id_kind kind, const struct vfctl_bdf *pf,
+	uint32_t vf)
+{
+	uint32_t bits = kind == VFCTL_ID_MAC ? VFCTL_ATTR_MAC : VFCTL_ATTR_GUIDS;
+
+	for (size_t i = 0; i < f->changing_count; i++)
+		if (f->changing[i].index == vf && vfctl_bdf_compare(&f->changing[i].pf, pf) == 0)
+			return (f->changing[i].attrs.mask & bits) == bits;
+	return false;
+}
+
 /* ---- leases ---- */
 
 static bool is_claimed_vf(const struct vfctl_lease_vf *vf, const struct value_claim *c)
@@ -120,13 +132,18 @@ static enum value_verdict ask_leased(const struct vfctl_lease *l, const struct v
 	return !same_vf && attrs_carry(&vf->saved, c->kind, c->value) ? VALUE_SAVED : VALUE_FREE;
 }
 
-static struct value_answer ask_leases(const struct vfctl_leases *leases,
-	const struct value_claim *c)
+static struct value_answer ask_leases(const struct value_facts *f, const struct value_claim *c)
 {
+	const struct vfctl_leases *leases = f->leases;
+
 	for (size_t i = 0; leases && i < leases->count; i++)
 		for (size_t k = 0; k < leases->v[i].vf_count; k++) {
 			const struct vfctl_lease_vf *vf = &leases->v[i].vfs[k];
 			enum value_verdict verdict = ask_leased(&leases->v[i], vf, c);
+
+			if (verdict == VALUE_LEASED && f->leases_change &&
+				changes(f, c->kind, &vf->pf, vf->index))
+				continue;
 
 			if (verdict != VALUE_FREE)
 				return (struct value_answer){verdict, &leases->v[i], vf, NULL, NULL};
@@ -135,18 +152,6 @@ static struct value_answer ask_leases(const struct vfctl_leases *leases,
 }
 
 /* ---- live values ---- */
-
-/* The VF loses that value in the same change: it gets another one of that kind. */
-static bool is_changing(const struct value_facts *f, const struct live_value *row)
-{
-	uint32_t bits = row->kind == VFCTL_ID_MAC ? VFCTL_ATTR_MAC : VFCTL_ATTR_GUIDS;
-
-	for (size_t i = 0; i < f->changing_count; i++)
-		if (f->changing[i].index == row->vf &&
-			vfctl_bdf_compare(&f->changing[i].pf, &row->pf) == 0)
-			return (f->changing[i].attrs.mask & bits) == bits;
-	return false;
-}
 
 static struct value_answer ask_live(const struct value_facts *f, const struct value_claim *c)
 {
@@ -158,7 +163,7 @@ static struct value_answer ask_live(const struct value_facts *f, const struct va
 		if (row->vf == LIVE_OF_PF)
 			return (struct value_answer){.verdict = VALUE_OF_PF, .live = row};
 		if (!(c->pf && row->vf == c->vf && vfctl_bdf_compare(&row->pf, c->pf) == 0) &&
-			!is_changing(f, row))
+			!changes(f, row->kind, &row->pf, row->vf))
 			return (struct value_answer){.verdict = VALUE_LIVE, .live = row};
 	}
 	return (struct value_answer){.verdict = VALUE_FREE};
@@ -168,7 +173,7 @@ static struct value_answer ask_live(const struct value_facts *f, const struct va
 
 struct value_answer value_ask(const struct value_facts *facts, const struct value_claim *claim)
 {
-	struct value_answer answer = ask_leases(facts->leases, claim);
+	struct value_answer answer = ask_leases(facts, claim);
 	enum value_verdict row;
 
 	if (answer.verdict != VALUE_FREE)

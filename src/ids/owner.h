@@ -36,6 +36,7 @@ struct value_facts {
 	/* VFs that get other values in the same change: their present values do not count. */
 	const struct vfctl_domain_vf *changing;
 	size_t changing_count;
+	bool leases_change; /* the leases of these VFs get the other values, too */
 	const struct vfctl_id *row; /* the row of this value in the store of identities */
 	int64_t now;		    /* seconds since the epoch; for a row in its cooldown */
 };

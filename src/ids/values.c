@@ -106,8 +106,9 @@ static int check_vf(struct check *c, const struct vfctl_domain_vf *vf, bool *ret
 	return r;
 }
 
+/* @bonds: VFs of different PFs may have one MAC. */
 static int check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *a,
-	const struct vfctl_domain_vf *b)
+	const struct vfctl_domain_vf *b, bool bonds)
 {
 	const struct vfctl_vf_attrs *of = &a->attrs;
 	enum vfctl_id_kind kind = VFCTL_ID_GUID;
@@ -115,7 +116,7 @@ static int check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *a,
 	char text[VFCTL_ID_TEXT];
 
 	if (of->mask & VFCTL_ATTR_MAC && attrs_carry(&b->attrs, VFCTL_ID_MAC,
-		mac_number(&of->mac))) {
+		mac_number(&of->mac)) && !(bonds && vfctl_bdf_compare(&a->pf, &b->pf))) {
 		kind = VFCTL_ID_MAC;
 		value = mac_number(&of->mac);
 	} else if (of->mask & VFCTL_ATTR_PORT_GUID && attrs_carry(&b->attrs, kind,
@@ -131,14 +132,20 @@ static int check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *a,
 		TEXT(&a->bdf), TEXT(&b->bdf), vfctl_id_format(kind, value, text));
 }
 
-int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count)
+static int check_all_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count,
+	bool bonds)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++)
 		for (size_t k = 0; k < i && r == 0; k++)
-			r = check_twins(ctx, &vfs[i], &vfs[k]);
+			r = check_twins(ctx, &vfs[i], &vfs[k], bonds);
 	return r;
+}
+
+int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count)
+{
+	return check_all_twins(ctx, vfs, count, false);
 }
 
 static bool has_values(const struct vfctl_domain_vf *vfs, size_t count)
@@ -159,7 +166,7 @@ int values_check(struct vfctl_ctx *ctx, enum value_check road, const struct valu
 	c.facts.now = (int64_t)time(NULL);
 	for (size_t i = 0; i < count && r == 0; i++)
 		r = check_vf(&c, &vfs[i], ret_note ? &ret_note[i] : NULL);
-	return r < 0 ? r : values_check_twins(ctx, vfs, count);
+	return r < 0 ? r : check_all_twins(ctx, vfs, count, road == ROAD_START);
 }
 
 /* ---- values that were not requested ---- */

@@ -17,7 +17,8 @@ enum value_check {
 
 /*
  * Check whether each VF may have its MAC and GUIDs: they have no other owner (ids/owner.h), and no
- * two of these VFs share one. The row of @facts is looked up here, in the host's own store.
+ * two of these VFs share one. ROAD_START permits one MAC for VFs of different PFs, which are the ports
+ * of a bond in the guest. The row of @facts is looked up here, in the host's own store.
  * @domain_uuid: the future owner; "" the host. @ret_note (NULL: nothing is noted): one for each VF;
  * its GUID has no owner, and must belong to the domain while it runs.
  * @return 0; -EEXIST with a message that names the owner of the value, and the place.

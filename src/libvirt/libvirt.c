@@ -4,6 +4,7 @@
 #include <libvirt/libvirt-qemu.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "base/dl.h"
@@ -259,17 +260,39 @@ static int attach(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self, const ch
 }
 
 struct removal {
+	char alias[64]; /* of the device; "": not known, so any device counts */
 	bool removed, refused, expired;
 };
 
+/* The alias in the element that vfctl wrote for the device. */
+static void find_alias(const char *xml, char *ret, size_t size)
+{
+	static const char mark[] = "<alias name=\"";
+	const char *start = strstr(xml, mark), *end;
+
+	start = start ? start + strlen(mark) : "";
+	end = strchr(start, '"');
+	snprintf(ret, size, "%.*s", end ? (int)(end - start) : 0, start);
+}
+
+/* Meanwhile another device of the domain may be removed, too. */
+static bool is_of(const struct removal *state, const char *alias)
+{
+	return !state->alias[0] || !alias || str_eq(state->alias, alias);
+}
+
 static void on_removed(virConnectPtr conn, virDomainPtr domain, const char *alias, void *data)
 {
-	((struct removal *)data)->removed = true;
+	struct removal *state = data;
+
+	state->removed |= is_of(state, alias);
 }
 
 static void on_refused(virConnectPtr conn, virDomainPtr domain, const char *alias, void *data)
 {
-	((struct removal *)data)->refused = true;
+	struct removal *state = data;
+
+	state->refused |= is_of(state, alias);
 }
 
 static void on_timeout(int timer, void *data)
@@ -321,6 +344,7 @@ static int detach_live(struct vfctl_ctx *ctx, struct vfctl_hypervisor *self,
 		&state, NULL);
 	int r;
 
+	find_alias(xml, state.alias, sizeof(state.alias));
 	ctx_progress(ctx, "waiting for the guest to release the device");
 	if (removed < 0 || sym_virDomainDetachDeviceFlags(domain, xml, flags) < 0)
 		r = fail_libvirt(ctx, "detach the device");

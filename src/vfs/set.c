@@ -113,7 +113,7 @@ static int check_values(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct plan *p)
 {
 	struct value_facts facts = {.leases = s->leases, .changing = p->places,
-		.changing_count = p->count};
+		.changing_count = p->count, .leases_change = p->options->config};
 	int r = live_from_inventory(ctx, s->inventory, &facts.live);
 
 	for (size_t i = 0; i < p->count && r == 0; i++)

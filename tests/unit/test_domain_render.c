@@ -411,6 +411,25 @@ static void forms_that_cannot_carry_the_policy(void **state)
 	case_clear(&c);
 }
 
+/* At function 3 of a slot, as people write it for the guest: libvirt must not find another device. */
+static void device_to_unplug(void **state)
+{
+	struct vfctl_parsed_domain *parsed = NULL;
+	char *xml = NULL;
+
+	assert_int_equal(vfctl_domain_read(ctx, "<domain><name>a</name><devices><interface type='hostdev'>"
+		"<mac address='02:00:00:00:00:01'/><source><address type='pci' domain='0x0000' bus='0x3b' "
+		"slot='0x00' function='0x2'/></source><alias name='hostdev3'/><address type='pci' "
+		"domain='0x0000' bus='0x05' slot='0x01' function='0x3'/></interface></devices></domain>",
+		&parsed), 0);
+	assert_int_equal(vfctl_domain_unplug_xml(ctx, &parsed->devices[0], &xml), 0);
+	assert_non_null(strstr(xml, "<alias name=\"hostdev3\"/>"));
+	assert_non_null(strstr(xml, "bus=\"0x05\" slot=\"0x01\" function=\"0x3\"/>"));
+	assert_non_null(strstr(xml, "<mac address=\"02:00:00:00:00:01\"/>"));
+	free(xml);
+	vfctl_parsed_domain_free(parsed);
+}
+
 static void device_alone(void **state)
 {
 	struct domain_case c;
@@ -493,6 +512,7 @@ int main(void)
 		cmocka_unit_test(requests_that_cannot_be),
 		cmocka_unit_test(forms_that_cannot_carry_the_policy),
 		cmocka_unit_test(device_alone),
+		cmocka_unit_test(device_to_unplug),
 		cmocka_unit_test(template_names),
 	};
 

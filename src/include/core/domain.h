@@ -274,8 +274,18 @@ struct vfctl_domain_device {
 	struct vfctl_bdf guest;
 	bool has_mac; /**< an interface with a MAC */
 	struct vfctl_mac mac;
+	char alias[64]; /**< of a running domain, or the administrator's ("ua-..."); "": none */
 	char model[32]; /**< the requested host driver (<driver model=''>); "": libvirt chooses */
 };
+
+/**
+ * Write the element with which libvirt finds a device of a running domain, to unplug it: with its
+ * source, MAC, whole address in the guest and alias.
+ * @param ret_xml  the caller frees it with free().
+ * @return as vfctl_domain_device_xml().
+ */
+int vfctl_domain_unplug_xml(struct vfctl_ctx *ctx, const struct vfctl_domain_device *device,
+	char **ret_xml);
 
 /** A PCI controller of a domain. */
 struct vfctl_domain_controller {
