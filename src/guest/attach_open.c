@@ -7,6 +7,7 @@
 #include "change/recover.h"
 #include "facts/snapshot/snapshot.h"
 #include "lease/ops.h"
+#include "lease/saved_image.h"
 
 void attach_clear(struct attach *a)
 {
@@ -99,6 +100,7 @@ int attach_add_definition_op(struct vfctl_ctx *ctx, const struct attach *a, stru
 	want = str_format("%s\n%s", devices, a->config_xml);
 	if (!want)
 		return ctx_oom(ctx);
+	saved_image_warn(ctx, attach_name(a));
 	step_op(steps, &op_definition, want, a->config.xml, "%s", attach_uuid(a));
 	return 0;
 }

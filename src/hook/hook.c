@@ -19,6 +19,7 @@
 #include "lease/guest_tuning.h"
 #include "lease/lease.h"
 #include "lease/policy.h"
+#include "lease/saved_image.h"
 #include "pci/device.h"
 #include "sriov/live_guids.h"
 #include "state/store.h"
@@ -411,6 +412,8 @@ int vfctl_hook_run(struct vfctl_hook *h, const struct vfctl_host_spec *spec)
 		return 0;
 	h->spec = spec;
 	r = h->operation->run(h);
+	if (h->operation->may_fail)
+		r = saved_image_explain(h->ctx, r, h->intent.name);
 	store_close(h->store);
 	h->store = NULL;
 	if (r < 0 && !h->operation->may_fail) {

@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "ids/values.h"
 #include "lease/ops.h"
+#include "lease/saved_image.h"
 #include "pci/device.h"
 #include "sriov/attrs.h"
 #include "sriov/bound.h"
@@ -187,6 +188,7 @@ static int add_definition_step(struct vfctl_ctx *ctx, const struct plan *p,
 	json = json_of_attrs(attrs);
 	if (!json)
 		return ctx_oom(ctx);
+	saved_image_warn(ctx, lease->domain_name);
 	step_begin(steps, "change VF %s in the definition of domain %s", TEXT(&vf->bdf),
 		lease->domain_name);
 	step_op(steps, &op_definition_vf, json, xml, "%s/%s", lease->domain_uuid, TEXT(&vf->bdf));

@@ -13,6 +13,7 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
+#include "lease/saved_image.h"
 #include "sriov/attrs.h"
 
 static const struct vfctl_domain_vf *will_have(const struct redefine_op *r,
@@ -486,6 +487,7 @@ static int add_definition_step(struct vfctl_ctx *ctx, const struct redefine_op *
 		return e < 0 ? e : ctx_oom(ctx);
 	step_begin(steps, "change the definition of domain %s: %s", r->q->info->name,
 		message.data);
+	saved_image_warn(ctx, r->q->info->name);
 	step_op(steps, &op_redefine, want, before, "%s", r->q->info->uuid);
 	return 0;
 }
