@@ -171,7 +171,8 @@ static int prepare_vfs(struct vfctl_hook *h, const struct vfctl_leases *leases)
 	if (r == 0)
 		r = plan_lease(h, lease, note, &steps);
 	if (r == 0)
-		r = policy_plan(h->ctx, leases, h->grant.vfs, h->grant.count, &steps, ports);
+		r = policy_plan(h->ctx, leases, h->grant.vfs, h->grant.count, &steps, ports,
+			h->starts ? h->intent.uuid : NULL);
 	tuning.vf_count = h->grant.count;
 	if (r == 0 && !h->starts)
 		r = tuning_plan(h->ctx, &tuning, &steps);

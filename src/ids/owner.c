@@ -120,16 +120,21 @@ static bool is_claimed_vf(const struct vfctl_lease_vf *vf, const struct value_cl
 	return c->pf && vf->index == c->vf && vfctl_bdf_compare(&vf->pf, c->pf) == 0;
 }
 
-/* Values of the claimed VF do not count as leased if its own domain claims them. */
+/*
+ * Values of the claimed VF do not count as leased if its own domain claims them. The VFs of one domain
+ * get their former values back together, at the end of its run.
+ */
 static enum value_verdict ask_leased(const struct vfctl_lease *l, const struct vfctl_lease_vf *vf,
 	const struct value_claim *c)
 {
 	bool same_vf = is_claimed_vf(vf, c);
-	bool same = same_vf && (!c->domain_uuid || str_eq(l->domain_uuid, c->domain_uuid));
+	bool own = !c->domain_uuid || str_eq(l->domain_uuid, c->domain_uuid);
+	bool same = same_vf && own;
+	bool together = same_vf || (own && c->domain_uuid);
 
 	if (!same && vf->has_intent && attrs_carry(&vf->intent, c->kind, c->value))
 		return VALUE_LEASED;
-	return !same_vf && attrs_carry(&vf->saved, c->kind, c->value) ? VALUE_SAVED : VALUE_FREE;
+	return !together && attrs_carry(&vf->saved, c->kind, c->value) ? VALUE_SAVED : VALUE_FREE;
 }
 
 static struct value_answer ask_leases(const struct value_facts *f, const struct value_claim *c)

@@ -434,7 +434,7 @@ static int set_policy(struct vfctl_ctx *ctx, const struct op *op)
 		return r;
 	vf = (struct vfctl_domain_vf){.bdf = row->bdf, .pf = row->pf, .index = row->index,
 		.attrs = row->intent};
-	r = policy_plan(ctx, leases, &vf, 1, &steps, NULL);
+	r = policy_plan(ctx, leases, &vf, 1, &steps, NULL, NULL);
 	return r < 0 ? r : run_add(ctx, leases->v[0].domain_uuid, leases->v[0].domain_name, &steps);
 }
 

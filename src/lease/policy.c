@@ -6,6 +6,7 @@
 #include "base/find.h"
 #include "base/vfattr.h"
 #include "facts/snapshot/policy.h"
+#include "host/host.h"
 #include "lease/port.h"
 #include "pci/device.h"
 #include "sriov/attrs.h"
@@ -22,13 +23,46 @@ static struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
 	return NULL;
 }
 
+/* libvirt itself, or the QEMU that it started for the domain. */
+static bool is_starter(struct vfctl_ctx *ctx, int pid, const char *uuid)
+{
+	static const char *const daemons[] = {"libvirtd", "virtqemud", "rpc-libvirtd", "rpc-virtqemud"};
+	_free_ char *comm = NULL;
+	_buf_ struct buf cmdline = {0};
+
+	if (!pid || host_try_read(ctx, &comm, "/proc/%d/comm", pid) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(daemons); i++)
+		if (str_eq(comm, daemons[i]))
+			return true;
+	return str_starts(comm, "qemu") && host_try_bytes(ctx, &cmdline, "/proc/%d/cmdline", pid) == 0 &&
+		memmem(cmdline.data, cmdline.len, uuid, strlen(uuid));
+}
+
+/*
+ * Its guest does not run yet, so another process has it open: in VFIO, or with its host driver. Only
+ * libvirt may, which starts the guest now.
+ */
+static int check_open(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
+	const struct vfctl_vf *vf, const char *starting)
+{
+	char name[VFCTL_BDF_TEXT], message[192];
+
+	if (vf_is_open(vf) || (vf->driver[0] && !pci_driver_is_vfio(vf->driver)))
+		holder_find_all(ctx, inventory);
+	if (!vf_is_open(vf) || (starting && is_starter(ctx, vf->holder.pid, starting)))
+		return 0;
+	return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(&inventory->pfs[0], name),
+		vf->index, TEXT(&vf->bdf), vf_describe_user(vf, message, sizeof(message)));
+}
+
 /* The VF must still be the function that was leased: VFs that were created again may have moved. */
 static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
-	const struct vfctl_domain_vf *want, const struct vfctl_vf **ret)
+	const struct vfctl_domain_vf *want, const char *starting, const struct vfctl_vf **ret)
 {
 	struct vfctl_pf *pf = &inventory->pfs[0];
 	struct vfctl_vf *vf = find_index(pf, want->index);
-	char name[VFCTL_BDF_TEXT], message[192];
+	char name[VFCTL_BDF_TEXT];
 	int r;
 
 	if (!vf && !pf->driver[0])
@@ -46,14 +80,10 @@ static int check_vf(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 	r = inventory_complete(ctx, pf, vf);
 	if (r < 0)
 		return r;
-	/* Its guest does not run yet, so another process has it open: in VFIO, or with its host driver. */
-	if (vf_is_open(vf) || (vf->driver[0] && !pci_driver_is_vfio(vf->driver)))
-		holder_find_all(ctx, inventory);
-	if (vf_is_open(vf))
-		return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(pf, name), vf->index,
-			TEXT(&vf->bdf), vf_describe_user(vf, message, sizeof(message)));
-	*ret = vf;
-	return 0;
+	r = check_open(ctx, inventory, vf, starting);
+	if (r == 0)
+		*ret = vf;
+	return r;
 }
 
 static struct vfctl_vf_attrs change_for(const struct vfctl_domain_vf *want,
@@ -111,7 +141,7 @@ static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 /* Plan the VFs of one PF among @vfs, as one step. */
 static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, const struct vfctl_bdf *pf,
-	struct steps *steps, port_id_text *ret_ports)
+	struct steps *steps, port_id_text *ret_ports, const char *starting)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	char name[VFCTL_BDF_TEXT];
@@ -129,7 +159,7 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 
 		if (vfctl_bdf_compare(&vfs[i].pf, pf))
 			continue;
-		r = check_vf(ctx, inv, &vfs[i], &now);
+		r = check_vf(ctx, inv, &vfs[i], starting, &now);
 		if (r < 0)
 			return r;
 		change = change_for(&vfs[i], now);
@@ -147,12 +177,12 @@ static int plan_pf(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 
 int policy_plan(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 	const struct vfctl_domain_vf *vfs, size_t count, struct steps *steps,
-	port_id_text *ret_ports)
+	port_id_text *ret_ports, const char *starting)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++)
 		if (!seen_before(vfs, i))
-			r = plan_pf(ctx, leases, vfs, count, &vfs[i].pf, steps, ret_ports);
+			r = plan_pf(ctx, leases, vfs, count, &vfs[i].pf, steps, ret_ports, starting);
 	return r;
 }
