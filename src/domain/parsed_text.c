@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <strings.h>
 
 #include "base/parse.h"
 #include "domain/domain.h"
@@ -22,14 +23,17 @@ int parsed_skip(struct vfctl_ctx *ctx, struct vfctl_parsed_domain *parsed, int r
 	return parsed->unread ? 0 : ctx_oom(ctx);
 }
 
-/* libvirt's units: KiB and so on are powers of 1024, KB and so on powers of 1000. */
+/*
+ * libvirt's units, in any case (virScaleInteger()): KiB and so on are powers of 1024, KB and so on
+ * powers of 1000.
+ */
 static bool unit_bytes(const char *unit, uint64_t *ret)
 {
 	static const struct {
 		const char *name;
 		uint64_t bytes;
-	} units[] = {{"b", 1}, {"bytes", 1}, {"KB", 1000}, {"k", 1 << 10},
-		{"KiB", 1 << 10}, {"MB", 1000000}, {"M", 1 << 20}, {"MiB", 1 << 20},
+	} units[] = {{"b", 1}, {"byte", 1}, {"bytes", 1}, {"KB", 1000},
+		{"K", 1 << 10}, {"KiB", 1 << 10}, {"MB", 1000000}, {"M", 1 << 20}, {"MiB", 1 << 20},
 		{"GB", 1000000000}, {"G", 1 << 30}, {"GiB", 1 << 30},
 		{"TB", UINT64_C(1000000000000)}, {"T", UINT64_C(1) << 40},
 		{"TiB", UINT64_C(1) << 40}, {"PB", UINT64_C(1000000000000000)},
@@ -38,7 +42,7 @@ static bool unit_bytes(const char *unit, uint64_t *ret)
 		{"EiB", UINT64_C(1) << 60}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (str_eq(units[i].name, unit)) {
+		if (strcasecmp(units[i].name, unit) == 0) {
 			*ret = units[i].bytes;
 			return true;
 		}

@@ -474,10 +474,10 @@ static void parsed_of_cells(void **state)
 {
 	static const char xml[] =
 		"<domain><name>n</name><memory unit='GiB'>6</memory><memoryBacking><hugepages>"
-		"<page size='1' unit='G' nodeset='1'/><page size='2' unit='M'/></hugepages>"
+		"<page size='1' unit='g' nodeset='1'/><page size='2097152' unit='Byte'/></hugepages>"
 		"</memoryBacking><vcpu>6</vcpu><numatune><memory mode='interleave' nodeset='0-3'/>"
 		"<memnode cellid='1' mode='strict' nodeset='2'/></numatune><cpu><numa>"
-		"<cell id='1' cpus='4-5' memory='4' unit='GiB'/><cell id='0' cpus='0-3' "
+		"<cell id='1' cpus='4-5' memory='4' unit='gib'/><cell id='0' cpus='0-3' "
 		"memory='2097152'><distances><sibling id='1' value='31'/></distances></cell>"
 		"</numa></cpu><devices><controller type='pci' index='3' "
 		"model='pcie-expander-bus'><target busNr='200'><node>1</node></target><address "
