@@ -124,6 +124,19 @@ static void render_identity(struct render *r)
 	replace_text(r, "description", r->guest->description);
 }
 
+static int check_os(struct render *r, const struct xml_node *type)
+{
+	char buf[32];
+	const char *text = xml_text(type, buf, sizeof(buf));
+
+	if (!type || (text && (!*text || str_eq(text, "hvm"))))
+		return 0;
+	return ctx_fail(r->ctx, -EINVAL,
+		"%s:%u: os type '%.32s': vfctl supports only full virtualization (hvm); "
+		"use another template",
+		r->file, xml_line(type), text ? text : "?");
+}
+
 static int render_machine(struct render *r, struct xml_node *type)
 {
 	const char *own = xml_get(type, "machine"), *arch = xml_get(type, "arch");
@@ -150,8 +163,12 @@ static int render_os(struct render *r)
 		const char *name, *text;
 	} direct[] = {{"kernel", r->guest->kernel}, {"initrd", r->guest->initrd},
 		{"cmdline", r->guest->cmdline}};
-	struct xml_node *type = render_child(os, "type", NULL);
+	int error = check_os(r, xml_child(os, "type"));
+	struct xml_node *type;
 
+	if (error < 0)
+		return error;
+	type = render_child(os, "type", NULL);
 	xml_set_text(type, "hvm");
 	for (size_t i = 0; i < ARRAY_SIZE(direct); i++)
 		if (direct[i].text)

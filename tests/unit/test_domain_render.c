@@ -306,6 +306,8 @@ static void bad_templates_are_named(void **state)
 			"has no PCI Express root ports"},
 		{"<domain><os><type arch='aarch64'>hvm</type></os><devices/></domain>",
 			"only x86_64"},
+		{"<domain type='lxc'>\n<os><type>exe</type><init>/i</init></os><devices/></domain>",
+			"t.xml:2: os type 'exe'"},
 		{"<domain><devices>\n<hostdev type='pci'><source><address bus='0x3b' "
 		 "slot='0' "
 		 "function='2'/></source></hostdev></devices></domain>",
