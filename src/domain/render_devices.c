@@ -99,10 +99,8 @@ static int add_basics(struct render *r, struct pci_map *map)
 		xml_set(node, "type", "serial");
 		xml_set(node, "port", "0");
 	}
-	if (r->guest->xml.rng == VFCTL_CHOICE_OFF) {
-		xml_remove_children(r->devices, "rng");
+	if (r->guest->xml.rng == VFCTL_CHOICE_OFF)
 		return 0;
-	}
 	node = render_child(r->devices, "rng", &added);
 	if (!added)
 		return 0;
@@ -225,18 +223,26 @@ static void render_iommu(struct render *r)
 		xml_set(driver, "eim", "on");
 }
 
-static void render_root(struct render *r, struct pci_map *map)
+/* libvirt accepts no other controller 0 for q35; it gives this model to one without. */
+static int render_root(struct render *r, struct pci_map *map)
 {
-	struct xml_node *root;
+	struct xml_node *root = map->bus[0].node;
+	const char *model = xml_get(root, "model");
 
-	if (map->bus[0].node)
-		return;
+	if (model && !str_eq(model, "pcie-root"))
+		return ctx_fail(r->ctx, -EINVAL,
+			"%s:%u: PCI controller 0 has the model '%.64s'; q35 needs pcie-root: "
+			"remove the controller",
+			r->file, xml_line(root), model);
+	if (root)
+		return 0;
 	root = xml_add(r->devices, "controller");
 	xml_set(root, "type", "pci");
 	xml_set(root, "index", "0");
 	xml_set(root, "model", "pcie-root");
 	map->bus[0].node = root;
 	map->bus[0].kind = PCI_ROOT;
+	return 0;
 }
 
 /* Whether libvirt assigns a root port to this device of the template when it defines the guest. */
@@ -289,14 +295,18 @@ static int fill_devices(struct render *r, struct pci_map *map)
 {
 	int error;
 
+	if (r->guest->xml.rng == VFCTL_CHOICE_OFF)
+		xml_remove_children(r->devices, "rng");
 	render_balloon(r);
 	render_iommu(r);
+	render_device_refs(r);
 	error = render_usb(r);
+	if (error == 0)
+		error = render_root(r, map);
 	if (error < 0)
 		return error;
+	/* All devices of the template that go are gone. */
 	r->port_takers = count_port_takers(r->devices);
-	render_root(r, map);
-	render_device_refs(r);
 	/* VFs first: their buses stay the same if disks are added or removed. */
 	error = render_vfs(r, map);
 	for (size_t i = 0; error == 0 && i < r->guest->disk_count; i++)

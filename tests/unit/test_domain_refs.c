@@ -94,6 +94,10 @@ static const struct ref refs[] = {
 		"passthrough", false},
 	{YAML "cpu: EPYC\n", CPU("mode='host-passthrough'",
 		"<maxphysaddr mode='emulate' bits='42'/>"), "bits=\"42\"", NULL, false},
+	/* USB: a device that goes needs no controller, and xml.usb adds one */
+	{YAML "xml: {usb: on, rng: off}\n", DEVICES("<rng model='virtio'><backend model='random'>"
+		"/dev/random</backend><address type='usb' bus='0' port='1'/></rng>"), "qemu-xhci",
+		"<rng", false},
 	/* the UUID */
 	{YAML, "<sysinfo type='smbios'><system><entry name='manufacturer'>a</entry>"
 		"<entry name='uuid'>6f3c8a56-0000-4000-8000-0123456789ab</entry></system></sysinfo>",

@@ -319,6 +319,8 @@ static void bad_templates_are_named(void **state)
 		{"<domain><devices><controller type='pci' "
 		 "index='999'/></devices></domain>",
 			"controller index '999'"},
+		{"<domain><devices><controller type='pci' index='0' model='pci-root'/></devices></domain>",
+			"t.xml:1: PCI controller 0 has the model 'pci-root'"},
 		{"<domain><devices><disk><address type='pci' "
 		 "slot='x'/></disk></devices></domain>",
 			"slot='x'"},
