@@ -180,6 +180,7 @@ class Walk:
     def choose(self, nodes, walk):
         leading = [node for node in nodes if self.leads(node)]
         order = values.preferred(self.rng, self.path, nodes)
+        self.rng.shuffle(leading)
         for node in leading[:1] + order:
             try:
                 return walk(node)

@@ -224,6 +224,33 @@ static char *change(struct run *run, const char *prefix, const char *before)
 	return steal(set);
 }
 
+/*
+ * The first VF that another program gave the domain: vfctl adopts it, changes it, completes the
+ * definition with it, perhaps in another form, and detaches it.
+ */
+static void adopt(struct run *run, const char *text)
+{
+	_cleanup_(vfctl_parsed_domain_freep) struct vfctl_parsed_domain *parsed = NULL;
+	struct vfctl_domain_vf *vf = &run->c.vfs[0];
+	_free_ char *known = NULL, *set = NULL, *completed = NULL, *without = NULL;
+
+	if (vfctl_domain_read(run->ctx, text, &parsed) < 0 || !parsed->device_count)
+		return;
+	vf->bdf = parsed->devices[0].source;
+	if (run->c.assignment.vf_count)
+		run->places[0].bdf = vf->bdf;
+	vf->form = run->number % 3 == 0 ? VFCTL_FORM_HOSTDEV : VFCTL_FORM_AUTO;
+	if (!done(run, "adopt",
+		    vfctl_domain_metadata_add_vf(run->ctx, text, "lease-1", vf, &known), &known) ||
+		!done(run, "adopt-set", set_vlan(run, known, &vf->bdf, "7", &set), &set))
+		return;
+	if (!run->c.request.vf_count)
+		run->c.request.vf_count = 1;
+	completed = complete_twice(run, "adopt-complete", set);
+	done(run, "adopt-detach", detach(run, completed ? completed : set, &vf->bdf, &without),
+		&without);
+}
+
 /* What vfctl define passes to libvirt: the guest's file is in the metadata. */
 static char *define(struct run *run, const char *template_text)
 {
@@ -243,6 +270,7 @@ static void take_steps(struct run *run, const char *text, uint64_t version)
 	foreign = change(run, "foreign-", text);
 	first = define(run, text);
 	changed = first ? change(run, "", first) : NULL;
+	adopt(run, text);
 	vfctl_guest_free(run->c.guest);
 	if (!changed)
 		return;

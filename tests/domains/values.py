@@ -33,6 +33,8 @@ NAMED = {
 }
 # Where the grammar has alternatives that vfctl refuses: the definition that is usual.
 USUAL = {'oshvm', 'hvmx86', 'hvm'}
+# Devices that vfctl reads, changes or counts, and their types.
+LIKED = {'interface', 'hostdev', 'controller', 'hostdevsubsys', 'hostdevsubsyspci', 'pci'}
 # vfctl refuses a template without devices, and libvirt always writes the element.
 ALWAYS = {'devices'}
 # The chance of an optional part, by the innermost element.
@@ -58,10 +60,17 @@ def count(rng, path):
     return rng.choice((0, 1, 2, 5, 9) if path and path[-1] == 'devices' else (0, 0, 1, 2))
 
 
+def liked(node):
+    name, kind = node.get('name'), node.find("attribute[@name='type']/value")
+    return name in LIKED or kind is not None and kind.text in LIKED
+
+
 def preferred(rng, path, nodes):
-    """The alternatives in random order; the usual one first."""
+    """The alternatives in random order; a usual one first, or mostly one that vfctl has to look at."""
     order = list(nodes)
     rng.shuffle(order)
+    if rng.random() < 0.6:
+        order.sort(key=lambda node: not liked(node))
     order.sort(key=lambda node: node.get('name') not in USUAL)
     return order
 
