@@ -98,6 +98,32 @@ int parse_hex(const char *text, uint64_t max, uint64_t *ret)
 	return 0;
 }
 
+static int parse_octal(const char *text, uint64_t max, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	for (; *text; text++) {
+		if (*text < '0' || *text > '7')
+			return -EINVAL;
+		if (value >> 61)
+			return -ERANGE;
+		value = value << 3 | (uint64_t)(*text - '0');
+	}
+	if (value > max)
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+int parse_any_base(const char *text, uint64_t max, uint64_t *ret)
+{
+	if (text[0] != '0')
+		return parse_u64(text, 0, max, ret);
+	if (text[1] == 'x' || text[1] == 'X')
+		return parse_hex(text, max, ret);
+	return parse_octal(text, max, ret);
+}
+
 int parse_bool(const char *text, bool *ret)
 {
 	static const char *const message[][2] = {

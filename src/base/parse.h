@@ -16,6 +16,8 @@ int parse_u16(const char *text, uint16_t min, uint16_t max, uint16_t *ret);
 int parse_int(const char *text, int min, int max, int *ret);
 /* A hexadecimal number with or without 0x. */
 int parse_hex(const char *text, uint64_t max, uint64_t *ret);
+/* A number as strtoul() reads it in base 0: 0x1f, 31 or 037. */
+int parse_any_base(const char *text, uint64_t max, uint64_t *ret);
 /* Like vfctl_cpuset_parse(), but numbers that no CPU can have are left out instead of -ERANGE. */
 struct vfctl_cpuset;
 int cpuset_parse_clipped(const char *text, struct vfctl_cpuset *ret_set);

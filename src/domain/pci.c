@@ -19,9 +19,7 @@ static int read_field(
 	int r = 0;
 
 	if (text)
-		r = str_starts(text, "0x") || str_starts(text, "0X")
-			    ? parse_hex(text, max, &value)
-			    : parse_u64(text, 0, max, &value);
+		r = parse_any_base(text, max, &value);
 	if (r == 0)
 		*ret = value;
 	return r;

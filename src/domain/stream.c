@@ -269,11 +269,7 @@ static int read_field(
 	const char *text = attr(attrs, name);
 
 	*ret = 0;
-	if (!text)
-		return 0;
-	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
-		return parse_hex(text, max, ret);
-	return parse_u64(text, 0, max, ret);
+	return text ? parse_any_base(text, max, ret) : 0;
 }
 
 static void begin_device(struct stream *s, bool interface)

@@ -146,7 +146,7 @@ static void devices_are_compared_with_the_intent(void **state)
 		"<v:vf pf='0000:3b:00.0' index='1' "
 		"bdf='0000:3b:00.3'/></v:guest></metadata><devices>"
 		"<hostdev mode='subsystem' type='pci'><source><address domain='0' "
-		"bus='59' slot='0x00' "
+		"bus='073' slot='0x00' "
 		"function='0x2'/></source><address type='pci' bus='1' "
 		"slot='0'/></hostdev>"
 		"<hostdev type='usb'><source><address bus='1' "
@@ -547,7 +547,7 @@ static void a_survey_keeps_what_it_can_read(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(odd); i++) {
 		_free_ char *xml = str_format("<domain><name>a</name>%s<devices><hostdev type='pci'>"
 			"<source><address bus='x'/></source></hostdev><hostdev type='pci'><source>"
-			"<address bus='0x3b' slot='2' function='1'/></source></hostdev></devices></domain>",
+			"<address bus='073' slot='2' function='1'/></source></hostdev></devices></domain>",
 			odd[i]);
 		struct vfctl_parsed_domain *parsed = NULL;
 
