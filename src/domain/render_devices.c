@@ -144,13 +144,19 @@ static void render_balloon(struct render *r)
 		xml_set(balloon, "model", "none");
 }
 
+/* A PCI controller or a PCI device of the host, which no USB address makes a USB device. */
+static bool is_pci(const struct xml_node *device)
+{
+	return xml_get_is(device, "type", str_eq(xml_name(device), "interface") ? "hostdev" : "pci");
+}
+
 static bool uses_usb(const struct xml_node *devices)
 {
 	xml_each(device, devices, NULL)
 	{
 		const char *name = xml_name(device);
 
-		if (xml_get_is(device, "model", "none"))
+		if (xml_get_is(device, "model", "none") || is_pci(device))
 			continue;
 		if ((str_eq(name, "controller") && xml_get_is(device, "type", "usb")) ||
 			xml_get_is(device, "bus", "usb") ||
