@@ -12,7 +12,7 @@ struct column_row {
 	struct vfctl_ctx *ctx; /* NULL: columns that need further reads are empty */
 };
 
-#define COLUMN_TEXT 256
+#define COLUMN_TEXT 320
 #define COLUMN_NAME 16 /* bytes for the name of any column */
 #define COLUMNS_MAX 40
 

@@ -60,7 +60,7 @@ eventually "the device comes back" 30 has_device "$vf"
 sleep 2
 dev=$(ls "$pci/$vf/net")
 ip link set "$dev" up
-check "a VF that is up is not taken" says "up on the host as $dev" 1 vfctl create "$ens1" 4
+check "a VF that is up is not taken" says "in use on the host as $dev" 1 vfctl create "$ens1" 4
 ip link set "$dev" down
 check "rebinding to vfio-pci works once it is down" vfctl create "$ens1" 3
 check_is "it is on vfio-pci" vfio-pci driver_of "$vf"
