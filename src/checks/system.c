@@ -17,20 +17,27 @@
 
 /* ---- networks of libvirt ---- */
 
-/* Whether each address is that of a VF of one of the PFs, as libvirt writes it into an active network. */
-static bool are_of_pfs(const struct check_ctx *e, const struct libvirt_network *network)
+static bool lists_all_vfs(const struct libvirt_network *network, const struct vfctl_pf *pf)
 {
-	for (size_t i = 0; i < network->function_count; i++) {
-		const struct vfctl_pf *pf = NULL;
-		bool named = false;
-
-		vfctl_inventory_vf_at(e->snapshot->inventory, &network->functions[i], &pf);
-		for (char **name = network->pfs; pf && *name; name++)
-			named |= pf_answers_to(pf, *name);
-		if (!named)
+	for (uint32_t i = 0; i < pf->num_vfs; i++)
+		if (!bdf_list_has(network->functions, network->function_count, &pf->vfs[i].bdf))
 			return false;
-	}
 	return true;
+}
+
+/* Whether the addresses are those of all VFs of the PFs, as libvirt writes them into an active network. */
+static bool are_all_of_pfs(const struct check_ctx *e, const struct libvirt_network *network)
+{
+	size_t count = 0;
+
+	for (char **name = network->pfs; *name; name++) {
+		const struct vfctl_pf *pf = find_pf_named(e->snapshot->inventory, *name);
+
+		if (!pf || !lists_all_vfs(network, pf))
+			return false;
+		count += pf->num_vfs;
+	}
+	return count == network->function_count;
 }
 
 /*
@@ -44,7 +51,7 @@ static void check_pool(struct check_ctx *e, const char *path, const struct libvi
 	if (network->interfaces)
 		found(e, "", "%s names a network device in <forward>, so libvirt does not start the "
 			"network", path);
-	else if (network->pfs && network->function_count && !are_of_pfs(e, network))
+	else if (network->pfs && network->function_count && !are_all_of_pfs(e, network))
 		found(e, "", "%s has both <pf> and <address> in <forward>: libvirt uses only the VFs at "
 			"those addresses", path);
 }
