@@ -53,7 +53,8 @@ static const struct option table[] = {
 	{"pkey", CALL_CREATE | CALL_ATTACH, OPTION_TEXT, AT(pkey),
 		.help = "partition of InfiniBand VFs: a name, or 0x1 to 0x7fff"},
 	{"ignore-definitions", CALL_CREATE | CALL_DESTROY, OPTION_TEXT, AT(ignore_definitions),
-		.help = "domains that are off and may lose their VFs, separated by commas"},
+		.help = "domains that are off, and libvirt networks, that may lose their VFs, separated "
+			"by commas"},
 	{"live", CALL_SET | CALL_ATTACH | CALL_DETACH, OPTION_SWITCH, AT(live),
 		.help = "change the running domain"},
 	{"config", CALL_SET | CALL_ATTACH | CALL_DETACH, OPTION_SWITCH, AT(config),

@@ -187,7 +187,7 @@ static int take_stream(struct parser *p, struct span text)
 	return r;
 }
 
-/* Where a further document begins; NULL: there is none. iperf3 indents what is within a document. */
+/* The start of a second document, or NULL. iperf3 indents everything within a document. */
 static const char *second_document(struct span text)
 {
 	struct span rest = text, line;

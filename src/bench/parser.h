@@ -43,7 +43,7 @@ int parser_second_run(struct parser *p, const char *at);
 int parser_cut(struct parser *p, const char *missing);
 /* -EBADMSG if the text ends within @line, whose last number may then be incomplete. */
 int parser_check_line(struct parser *p, struct span line);
-/* -EIO with a line in which the tool itself reports an error; 0: there is none. */
+/* -EIO with the line in which the tool itself reports an error; 0: the text has no such line. */
 int parser_own_error(struct parser *p);
 
 /* A figure in our unit, and how far its rounding can move it. */

@@ -22,7 +22,7 @@ static const char *after_key(const char *value, const char *key)
 	return at ? at + strlen(mark) : NULL;
 }
 
-/* The text of a property, as KEY=TEXT or "KEY": "TEXT". False: there is no such property. */
+/* The text of a property, as KEY=TEXT or "KEY": "TEXT". False: the property is missing. */
 static bool find_property(const char *value, const char *key, char *ret, size_t size)
 {
 	bool json = *value == '{';

@@ -78,7 +78,7 @@ void guest_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 
 /*
  * template_devices.c: -EEXIST with the line of the template that has a VF of this host, or a PF with
- * VFs. @text NULL: there is no template.
+ * VFs. @text NULL: the guest has no template.
  */
 int guest_check_template(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	const char *text, const char *name);

@@ -83,7 +83,7 @@ static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 		lease->domain_name, name, lease->domain_name, TEXT(vf));
 }
 
-/* The VF of @pf that is in use, promised or in a definition; NULL if there is none. */
+/* The first VF of @pf that is in use, promised or in a definition; NULL if all are free. */
 static const struct vfctl_vf *first_busy(const struct vfctl_pf *pf)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++)

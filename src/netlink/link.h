@@ -37,7 +37,7 @@ struct nl_links {
  */
 int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links);
 void nl_links_free(struct nl_links *links);
-/* Read one of them, by any of its names; -ENODEV: there is none of that name. */
+/* Read one of them, by any of its names; -ENODEV: no device has that name. */
 int nl_link_read(struct vfctl_ctx *ctx, const char *name, struct nl_links *ret_link);
 
 /* The attributes of one VF that the kernel reports, by mask. */

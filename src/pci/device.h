@@ -64,7 +64,7 @@ int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const 
 /*
  * The PCI function that a device in sysfs is, or is below: the last address in the target of that
  * link, such as /sys/class/uio/uio0 -> ../../devices/pci0000:00/0000:00:02.0/uio/uio0. -ENOENT if
- * there is none.
+ * the target has no address.
  */
 int pci_of_link(struct vfctl_ctx *ctx, struct vfctl_bdf *ret, const char *fmt, ...) _printf_(3, 4);
 

@@ -122,81 +122,47 @@ static void note_vdpa(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
 
 /* ---- the process that has it open ---- */
 
-static struct vfctl_vf *vf_of_group(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
-	const char *number)
+static bool find_group(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *number,
+	struct vfctl_bdf *ret)
 {
 	int group;
 
 	if (parse_int(number, 0, INT32_MAX, &group) < 0)
-		return NULL;
+		return false;
 	for (size_t i = 0; i < inv->pf_count; i++)
-		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++)
-			if (inv->pfs[i].vfs[k].iommu_group == group &&
-				inv->pfs[i].vfs[k].holder.kind == VFCTL_HOLDER_VFIO)
-				return &inv->pfs[i].vfs[k];
-	return NULL;
+		for (uint32_t k = 0; k < inv->pfs[i].num_vfs; k++) {
+			const struct vfctl_vf *vf = &inv->pfs[i].vfs[k];
+
+			if (vf->iommu_group == group && vf->holder.kind == VFCTL_HOLDER_VFIO) {
+				*ret = vf->bdf;
+				return true;
+			}
+		}
+	return false;
 }
 
-static struct vfctl_vf *vf_of_class(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
-	const char *class, const char *prefix, const char *number)
+static bool find_vdpa(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *number,
+	struct vfctl_bdf *ret)
 {
-	struct vfctl_bdf bdf;
-
-	return !*number || strchr(number, '/') ||
-		pci_of_link(ctx, &bdf, "/sys/class/%s/%s%s", class, prefix, number) < 0
-		? NULL : vf_at(inv, &bdf);
+	return vdpa_function(ctx, number, ret) == 0;
 }
 
-static struct vfctl_vf *vf_of_cdev(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
-	const char *number)
-{
-	return vf_of_class(ctx, inv, "vfio-dev", "vfio", number);
-}
-
-static struct vfctl_vf *vf_of_uio(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
-	const char *number)
-{
-	return vf_of_class(ctx, inv, "uio", "uio", number);
-}
-
-static struct vfctl_vf *vf_of_uverbs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
-	const char *number)
-{
-	return vf_of_class(ctx, inv, "infiniband_verbs", "uverbs", number);
-}
-
-static struct vfctl_vf *vf_of_umad(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
-	const char *number)
-{
-	return vf_of_class(ctx, inv, "infiniband_mad", "umad", number);
-}
-
-static struct vfctl_vf *vf_of_issm(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
-	const char *number)
-{
-	return vf_of_class(ctx, inv, "infiniband_mad", "issm", number);
-}
-
-static struct vfctl_vf *vf_of_vhost_vdpa(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
-	const char *number)
-{
-	struct vfctl_bdf bdf;
-
-	return vdpa_function(ctx, number, &bdf) < 0 ? NULL : vf_at(inv, &bdf);
-}
-
-/* The device nodes through which a process uses a VF, each before a shorter prefix of itself. */
-static const struct {
-	const char *prefix;
-	struct vfctl_vf *(*find)(struct vfctl_ctx *ctx, struct vfctl_inventory *inv, const char *number);
+/*
+ * The device nodes through which a process uses a VF, each before a shorter prefix of itself. A node
+ * has its name in a class of sysfs, or @find finds the function by the number after the prefix.
+ */
+static const struct node {
+	const char *prefix, *class;
+	bool (*find)(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *number,
+		struct vfctl_bdf *ret);
 } nodes[] = {
-	{"/dev/vfio/devices/vfio", vf_of_cdev},
-	{"/dev/vfio/", vf_of_group},
-	{"/dev/uio", vf_of_uio},
-	{"/dev/infiniband/uverbs", vf_of_uverbs},
-	{"/dev/infiniband/umad", vf_of_umad},
-	{"/dev/infiniband/issm", vf_of_issm},
-	{VHOST_VDPA, vf_of_vhost_vdpa},
+	{"/dev/vfio/devices/vfio", "vfio-dev", NULL},
+	{"/dev/vfio/", NULL, find_group},
+	{"/dev/uio", "uio", NULL},
+	{"/dev/infiniband/uverbs", "infiniband_verbs", NULL},
+	{"/dev/infiniband/umad", "infiniband_mad", NULL},
+	{"/dev/infiniband/issm", "infiniband_mad", NULL},
+	{VHOST_VDPA, NULL, find_vdpa},
 };
 
 /*
@@ -216,12 +182,22 @@ static const char *node_path(char *io)
 	return path;
 }
 
+static bool node_function(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct node *node, const char *path, struct vfctl_bdf *ret)
+{
+	if (node->find)
+		return node->find(ctx, inv, path + strlen(node->prefix), ret);
+	return pci_of_link(ctx, ret, "/sys/class/%s%s", node->class, strrchr(path, '/')) == 0;
+}
+
 static struct vfctl_vf *vf_of_node(struct vfctl_ctx *ctx, struct vfctl_inventory *inv,
 	const char *path)
 {
+	struct vfctl_bdf bdf;
+
 	for (size_t i = 0; i < ARRAY_SIZE(nodes); i++)
 		if (str_starts(path, nodes[i].prefix))
-			return nodes[i].find(ctx, inv, path + strlen(nodes[i].prefix));
+			return node_function(ctx, inv, &nodes[i], path, &bdf) ? vf_at(inv, &bdf) : NULL;
 	return NULL;
 }
 

@@ -22,7 +22,7 @@ void holder_find_all(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory);
 
 /* Prefix of the device node of a vDPA device for guests. */
 #define VHOST_VDPA "/dev/vhost-vdpa-"
-/* The PCI function of the vDPA device with that node; -ENOENT. */
+/* The PCI function of the vDPA device with that node; -ENOENT: vDPA device not found. */
 int vdpa_function(struct vfctl_ctx *ctx, const char *number, struct vfctl_bdf *ret);
 
 /* Whether a process has the VF open, or its network device is in use. */

@@ -194,8 +194,8 @@ int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, cons
 				pf->vfs[i].lease.name);
 		else if (vf_is_busy(&pf->vfs[i]) && !vf_is_open(&pf->vfs[i]) && !pf->vfs[i].lease.name[0])
 			return ctx_fail(ctx, -EBUSY,
-				"%s/%u (%s) is %s; to take it nevertheless: --ignore-definitions "
-				"%s", name, pf->vfs[i].index,
+				"%s/%u (%s) is %s; to disregard that, run vfctl create or vfctl "
+				"destroy with: --ignore-definitions %s", name, pf->vfs[i].index,
 				TEXT(&pf->vfs[i].bdf),
 				vf_describe_user(&pf->vfs[i], message, sizeof(message)),
 				vf_defined_in(&pf->vfs[i]));

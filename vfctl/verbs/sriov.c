@@ -81,7 +81,7 @@ static const struct option_row create_options[] = {
 	{"pkey", 0, "P_KEY", "partition of the VFs of an InfiniBand PF, for the subnet manager", NULL},
 	{"ignore-definitions", 0, "DOMAINS",
 		"go on although these domains, which are off, have VFs of the PF in their "
-		"definitions",
+		"definitions, or these libvirt networks give them out",
 		NULL},
 	{"keep-identities", 0, NULL, "keep the MACs (InfiniBand: GUIDs) that the driver chose", NULL},
 };
@@ -145,7 +145,7 @@ static int run_destroy(struct invocation *in)
 static const struct option_row destroy_options[] = {
 	{"ignore-definitions", 0, "DOMAINS",
 		"go on although these domains, which are off, have VFs of the PF in their "
-		"definitions",
+		"definitions, or these libvirt networks give them out",
 		NULL},
 };
 

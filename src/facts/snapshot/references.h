@@ -7,8 +7,8 @@
 
 /*
  * The function of this host that a domain names without <hostdev>: a VF by its network device
- * (macvtap), a function by its vDPA device or by QEMU's arguments. -ENOENT: there is no such device
- * at present, or it is not a VF; also for a libvirt network, which is a pool.
+ * (macvtap), a function by its vDPA device or by QEMU's arguments. -ENOENT: the device is absent
+ * now, or is not a VF; also for a libvirt network, which is a pool.
  */
 int reference_function(struct vfctl_ctx *ctx, const struct vfctl_reference *ref, struct vfctl_bdf *ret);
 /* Whether QEMU gets the whole function, as with <hostdev>. */

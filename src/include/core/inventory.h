@@ -41,7 +41,7 @@ struct vfctl_vf_lease {
  * active, libvirt starts it at boot, or a defined domain uses it.
  */
 struct vfctl_vf_promise {
-	char network[64];  /**< "" if there is none */
+	char network[64];  /**< "": no network gives the VF */
 	char domains[VFCTL_DOMAINS_TEXT]; /**< its domains; "": none is defined */
 	bool active;	   /**< libvirt runs it now */
 };
