@@ -160,7 +160,7 @@ static int give_identity(struct vfctl_ctx *ctx, struct attach *a,
 	if (r == 0)
 		r = identities_new_device(ctx, &a->identities, device);
 	if (r == 0)
-		r = identities_give(ctx, &a->identities, &o->identity, pf, vf, device, &a->vf);
+		r = guest_give_identity(ctx, &a->identities, &o->identity, pf, vf, device, &a->vf);
 	return r;
 }
 

@@ -7,7 +7,9 @@
 #include <sys/random.h>
 
 #include "base/find.h"
+#include "base/vfattr.h"
 #include "domain/domain.h"
+#include "drivers/driver.h"
 #include "facts/guest_spec.h"
 #include "facts/snapshot/address.h"
 #include "facts/snapshot/snapshot.h"
@@ -54,6 +56,14 @@ static int make_plan(struct vfctl_ctx *ctx, struct vfctl_placement *p)
 
 /* ---- the assigned VFs ---- */
 
+/* Attributes of VFs that the PF's driver never has. */
+static uint32_t vf_lacks(const struct vfctl_pf *pf)
+{
+	const struct driver *driver = driver_vf_attrs(pf);
+
+	return driver ? driver->vf_lacks : 0;
+}
+
 void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs, enum vfctl_vf_form form,
 	struct vfctl_domain_vf *ret)
@@ -69,7 +79,28 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 		known = 0;
 		ret->form = VFCTL_FORM_HOSTDEV;
 	}
+	/* A lease claims no safe default that the driver does not have. */
+	known &= ~(vf_lacks(pf) & attrs_of_type(VFCTL_ATTR_TYPE_SWITCH) &
+		vfctl_vf_attrs_default(&ret->attrs));
 	ret->attrs.mask &= known;
+}
+
+int guest_give_identity(struct vfctl_ctx *ctx, struct identities *identities,
+	const struct vfctl_identity_want *want, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const char *device, struct vfctl_domain_vf *io)
+{
+	uint32_t lacks = vf_lacks(pf), refused = io->attrs.mask & lacks &
+		~vfctl_vf_attrs_default(&io->attrs);
+	char name[VFCTL_BDF_TEXT];
+
+	if (refused)
+		return ctx_fail(ctx, -EOPNOTSUPP, "%s of %s/%u: the driver %s cannot set it for its VFs, so "
+			"the guest could not start; leave it out, or use another PF",
+			attr_key(refused & -refused), vfctl_pf_name(pf, name), vf->index, pf->driver);
+	/* Each start would fail; the VF keeps the MAC that its driver gives it. */
+	if (lacks & VFCTL_ATTR_MAC)
+		return 0;
+	return identities_give(ctx, identities, want, pf, vf, device, io);
 }
 
 int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf)
@@ -135,7 +166,7 @@ static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placement *p, size_t i)
 		return r;
 	guest_complete_vf(pf, vf, &want->attrs, want->form, out);
 	snprintf(device, sizeof(device), "vf%zu", i);
-	r = identities_give(ctx, &p->identities, &want->identity, pf, vf, device, out);
+	r = guest_give_identity(ctx, &p->identities, &want->identity, pf, vf, device, out);
 	if (r < 0)
 		return ctx_prefix(ctx, r, "line %u: vfs", want->line);
 	p->vf_count++;

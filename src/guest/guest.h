@@ -55,6 +55,14 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	struct vfctl_domain_vf *ret);
 
 /*
+ * Give it an identity: identities_give(), except for drivers that cannot set one. -EOPNOTSUPP: it asks
+ * for an attribute that its driver never has (drivers/), so each start would fail.
+ */
+int guest_give_identity(struct vfctl_ctx *ctx, struct identities *identities,
+	const struct vfctl_identity_want *want, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf, const char *device, struct vfctl_domain_vf *io);
+
+/*
  * *ret: vfctl defined the domain of that XML under that name, according to its metadata. A clone
  * has another name.
  */

@@ -173,7 +173,7 @@ static int identify(struct vfctl_ctx *ctx, struct adopt_op *o, const struct vfct
 	identities_open(ctx, &derived, NULL, attach_uuid(&o->a), attach_name(&o->a), false);
 	r = identities_look(&derived, o->a.snapshot->inventory, o->a.snapshot->leases);
 	if (r == 0)
-		r = identities_give(ctx, &derived, &nothing, pf, vf, "", io);
+		r = guest_give_identity(ctx, &derived, &nothing, pf, vf, "", io);
 	return r < 0 ? r : claim(ctx, o, &io->attrs);
 }
 

@@ -392,7 +392,7 @@ static int new_identity(struct vfctl_ctx *ctx, struct redefine_op *r,
 	int e = name_device(ctx, r, &out->attrs, device);
 
 	if (e == 0)
-		e = identities_give(ctx, &r->placed->identities, &want->identity, pf, vf, device,
+		e = guest_give_identity(ctx, &r->placed->identities, &want->identity, pf, vf, device,
 			out);
 	return e < 0 ? ctx_prefix(ctx, e, "line %u: vfs", want->line) : 0;
 }
