@@ -527,6 +527,9 @@ void attrs_copy(struct vfctl_vf_attrs *to, const struct vfctl_vf_attrs *from, ui
 			memcpy((char *)to + attr_table[i].member, member_of(from, &attr_table[i]),
 				attr_table[i].size);
 	to->mask |= bits;
+	/* A VLAN always has a protocol (core/vfattr.h), also if only its ID was copied. */
+	if (bits & VFCTL_ATTR_VLAN && !to->proto)
+		to->proto = VFCTL_VLAN_8021Q;
 }
 
 uint32_t attrs_same(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b)

@@ -103,6 +103,25 @@ int guest_give_identity(struct vfctl_ctx *ctx, struct identities *identities,
 	return identities_give(ctx, identities, want, pf, vf, device, io);
 }
 
+int guest_share_mac(struct vfctl_ctx *ctx, const struct vfctl_placement *p,
+	const struct vfctl_guest_vf *want, struct vfctl_domain_vf *io)
+{
+	if (!want->bond)
+		return 0;
+	if (io->infiniband)
+		return ctx_usage_error(ctx, -EINVAL, "line %u: vfs: VF %s is InfiniBand, and the ports of a "
+			"bond share a MAC; remove bond:, and create the bond in the guest alone", want->line,
+			TEXT(&io->bdf));
+	io->bond = want->anti_affinity;
+	for (size_t i = 0; i < p->vf_count; i++)
+		if (p->vfs[i].bond == io->bond && p->vfs[i].attrs.mask & VFCTL_ATTR_MAC) {
+			io->attrs.mac = p->vfs[i].attrs.mac;
+			io->attrs.mask |= VFCTL_ATTR_MAC;
+			return 1;
+		}
+	return 0;
+}
+
 int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf)
 {
 	char name[VFCTL_BDF_TEXT];
@@ -166,7 +185,9 @@ static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placement *p, size_t i)
 		return r;
 	guest_complete_vf(pf, vf, &want->attrs, want->form, out);
 	snprintf(device, sizeof(device), "vf%zu", i);
-	r = guest_give_identity(ctx, &p->identities, &want->identity, pf, vf, device, out);
+	r = guest_share_mac(ctx, p, want, out);
+	if (r == 0)
+		r = guest_give_identity(ctx, &p->identities, &want->identity, pf, vf, device, out);
 	if (r < 0)
 		return ctx_prefix(ctx, r, "line %u: vfs", want->line);
 	p->vf_count++;

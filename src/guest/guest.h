@@ -73,6 +73,12 @@ int guest_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, b
  */
 int guest_check_lost(struct vfctl_ctx *ctx, const char *xml, const char *name);
 
+/*
+ * 1: @io is a port of a bond of which an earlier VF of @p is a port, and has its MAC now; 0: it is the
+ * first one, or not a port. -EINVAL for an InfiniBand VF.
+ */
+int guest_share_mac(struct vfctl_ctx *ctx, const struct vfctl_placement *p,
+	const struct vfctl_guest_vf *want, struct vfctl_domain_vf *io);
 /* A VF cannot send larger packets than its PF. -EINVAL with a remedy. */
 int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf);
 /*

@@ -131,8 +131,10 @@ static enum value_verdict ask_leased(const struct vfctl_lease *l, const struct v
 	bool own = !c->domain_uuid || str_eq(l->domain_uuid, c->domain_uuid);
 	bool same = same_vf && own;
 	bool together = same_vf || (own && c->domain_uuid);
+	bool port = c->bond && own && c->kind == VFCTL_ID_MAC && c->pf &&
+		vfctl_bdf_compare(&vf->pf, c->pf) != 0;
 
-	if (!same && vf->has_intent && attrs_carry(&vf->intent, c->kind, c->value))
+	if (!same && !port && vf->has_intent && attrs_carry(&vf->intent, c->kind, c->value))
 		return VALUE_LEASED;
 	return !together && attrs_carry(&vf->saved, c->kind, c->value) ? VALUE_SAVED : VALUE_FREE;
 }

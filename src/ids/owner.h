@@ -51,6 +51,7 @@ struct value_claim {
 	const char *domain_uuid, *device, *host;
 	const struct vfctl_bdf *pf; /* the VF for which it is; NULL: no particular one */
 	uint32_t vf;
+	bool bond; /* VFs of other PFs of the domain may have this MAC: ports of a bond in the guest */
 };
 
 /* Bits, so that each caller can state which of them it accepts. */

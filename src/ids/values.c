@@ -72,11 +72,18 @@ static int find_row(struct check *c, enum vfctl_id_kind kind, uint64_t value,
 
 /* ---- checking values ---- */
 
+/* Values that a domain already has say by themselves which of its VFs are ports of a bond. */
+static bool may_bond(enum value_check road, const struct vfctl_domain_vf *vf)
+{
+	return vf->bond || road == ROAD_START || road == ROAD_ADOPT;
+}
+
 static int check_value(struct check *c, const struct vfctl_domain_vf *vf,
 	enum vfctl_id_kind kind, uint64_t value, bool *ret_note)
 {
 	const struct value_claim claim = {.kind = kind, .value = value,
-		.domain_uuid = c->domain_uuid, .pf = &vf->pf, .vf = vf->index};
+		.domain_uuid = c->domain_uuid, .pf = &vf->pf, .vf = vf->index,
+		.bond = may_bond(c->road, vf)};
 	struct value_answer answer;
 	struct vfctl_id row;
 	int r = value ? find_row(c, kind, value, &row) : 0;
@@ -106,17 +113,17 @@ static int check_vf(struct check *c, const struct vfctl_domain_vf *vf, bool *ret
 	return r;
 }
 
-/* @bonds: VFs of different PFs may have one MAC. */
 static int check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *a,
-	const struct vfctl_domain_vf *b, bool bonds)
+	const struct vfctl_domain_vf *b, enum value_check road)
 {
 	const struct vfctl_vf_attrs *of = &a->attrs;
 	enum vfctl_id_kind kind = VFCTL_ID_GUID;
 	uint64_t value = 0;
+	bool apart = vfctl_bdf_compare(&a->pf, &b->pf) != 0;
 	char text[VFCTL_ID_TEXT];
 
 	if (of->mask & VFCTL_ATTR_MAC && attrs_carry(&b->attrs, VFCTL_ID_MAC,
-		mac_number(&of->mac)) && !(bonds && vfctl_bdf_compare(&a->pf, &b->pf))) {
+		mac_number(&of->mac)) && !(apart && may_bond(road, a) && may_bond(road, b))) {
 		kind = VFCTL_ID_MAC;
 		value = mac_number(&of->mac);
 	} else if (of->mask & VFCTL_ATTR_PORT_GUID && attrs_carry(&b->attrs, kind,
@@ -128,24 +135,21 @@ static int check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *a,
 	}
 	if (!value)
 		return 0;
-	return ctx_fail(ctx, -EEXIST, "VFs %s and %s would both have %s; give one of them another",
-		TEXT(&a->bdf), TEXT(&b->bdf), vfctl_id_format(kind, value, text));
+	return ctx_fail(ctx, -EEXIST, "VFs %s and %s would both have %s; give one of them another%s",
+		TEXT(&a->bdf), TEXT(&b->bdf), vfctl_id_format(kind, value, text),
+		kind == VFCTL_ID_MAC && apart && road == ROAD_GUEST ?
+		", or declare them as ports of a bond in the guest (bond: in guest.yaml)" : "");
 }
 
-static int check_all_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count,
-	bool bonds)
+int values_check_twins(struct vfctl_ctx *ctx, enum value_check road,
+	const struct vfctl_domain_vf *vfs, size_t count)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++)
 		for (size_t k = 0; k < i && r == 0; k++)
-			r = check_twins(ctx, &vfs[i], &vfs[k], bonds);
+			r = check_twins(ctx, &vfs[i], &vfs[k], road);
 	return r;
-}
-
-int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count)
-{
-	return check_all_twins(ctx, vfs, count, false);
 }
 
 static bool has_values(const struct vfctl_domain_vf *vfs, size_t count)
@@ -166,7 +170,7 @@ int values_check(struct vfctl_ctx *ctx, enum value_check road, const struct valu
 	c.facts.now = (int64_t)time(NULL);
 	for (size_t i = 0; i < count && r == 0; i++)
 		r = check_vf(&c, &vfs[i], ret_note ? &ret_note[i] : NULL);
-	return r < 0 ? r : check_all_twins(ctx, vfs, count, road == ROAD_START);
+	return r < 0 ? r : values_check_twins(ctx, road, vfs, count);
 }
 
 /* ---- values that were not requested ---- */

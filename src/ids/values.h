@@ -17,8 +17,9 @@ enum value_check {
 
 /*
  * Check whether each VF may have its MAC and GUIDs: they have no other owner (ids/owner.h), and no
- * two of these VFs share one. ROAD_START permits one MAC for VFs of different PFs, which are the ports
- * of a bond in the guest. The row of @facts is looked up here, in the host's own store.
+ * two of these VFs share one, but for the MAC of the ports of a bond in the guest: VFs of different PFs
+ * that are declared (ROAD_GUEST), or that the domain has already (ROAD_ADOPT, ROAD_START). The row of
+ * @facts is looked up here, in the host's own store.
  * @domain_uuid: the future owner; "" the host. @ret_note (NULL: nothing is noted): one for each VF;
  * its GUID has no owner, and must belong to the domain while it runs.
  * @return 0; -EEXIST with a message that names the owner of the value, and the place.
@@ -34,7 +35,8 @@ int values_check_guest(struct vfctl_ctx *ctx, enum value_check road,
 	const struct vfctl_snapshot *snapshot, const char *domain_uuid,
 	const struct vfctl_domain_vf *vfs, size_t count);
 /* Only the last of these checks: no two of these VFs share a value. */
-int values_check_twins(struct vfctl_ctx *ctx, const struct vfctl_domain_vf *vfs, size_t count);
+int values_check_twins(struct vfctl_ctx *ctx, enum value_check road,
+	const struct vfctl_domain_vf *vfs, size_t count);
 
 /* Open the host's own store of identities; the caller closes it. */
 int value_rows_open(struct vfctl_ctx *ctx, struct value_rows *ret);

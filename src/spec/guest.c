@@ -52,6 +52,7 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 	for (size_t i = 0; i < guest->vf_count; i++) {
 		free(guest->vfs[i].pf);
 		free(guest->vfs[i].anti_affinity_name);
+		free(guest->vfs[i].bond);
 		clear_identity(&guest->vfs[i]);
 	}
 	free(guest->vfs);

@@ -208,12 +208,40 @@ int read_vf_cell(struct reader *r, const struct key *key, const struct doc_node 
 	return error;
 }
 
+static bool is_one_set(const struct vfctl_guest_vf *a, const struct vfctl_guest_vf *b)
+{
+	return (a->bond && b->bond && str_eq(a->bond, b->bond)) || (a->anti_affinity_name &&
+		b->anti_affinity_name && str_eq(a->anti_affinity_name, b->anti_affinity_name));
+}
+
+/* A MAC that one entry of a bond states is that of all its ports. */
+static int share_mac(struct reader *r, const struct doc_node *at, struct vfctl_guest *g, size_t i)
+{
+	struct vfctl_guest_vf *vf = &g->vfs[i];
+
+	for (size_t k = 0; vf->bond && k < g->vf_count; k++) {
+		struct vfctl_guest_vf *other = &g->vfs[k];
+
+		if (!is_one_set(vf, other) || !(vf->attrs.mask & VFCTL_ATTR_MAC))
+			continue;
+		if (other->attrs.mask & VFCTL_ATTR_MAC &&
+			memcmp(&other->attrs.mac, &vf->attrs.mac, sizeof(vf->attrs.mac)))
+			return reader_fail(r, at, "vfs", -EINVAL, "entries %zu and %zu are ports of the "
+				"bond %s, which has one MAC, but state two; keep one of them", k, i,
+				vf->bond);
+		other->attrs.mac = vf->attrs.mac;
+		other->attrs.mask |= VFCTL_ATTR_MAC;
+	}
+	return 0;
+}
+
 /* Names become numbers, the same for the same name. */
 int finish_guest_vf_cells(struct reader *r, const struct doc_node *at, struct vfctl_guest *g)
 {
 	uint32_t next = 1;
+	int error = 0;
 
-	for (size_t i = 0; i < g->vf_count; i++) {
+	for (size_t i = 0; i < g->vf_count && error == 0; i++) {
 		struct vfctl_guest_vf *vf = &g->vfs[i];
 
 		if ((vf->cell >= 0 && (size_t)vf->cell >= g->cell_count) ||
@@ -222,12 +250,12 @@ int finish_guest_vf_cells(struct reader *r, const struct doc_node *at, struct vf
 				"has %zu cells; state them under cells:", i,
 				vf->cell < 0 ? "each cell" : "a cell with a higher number",
 				g->cell_count);
-		for (size_t k = 0; vf->anti_affinity_name && k < i && !vf->anti_affinity; k++)
-			if (g->vfs[k].anti_affinity_name && str_eq(g->vfs[k].anti_affinity_name,
-				vf->anti_affinity_name))
+		for (size_t k = 0; k < i && !vf->anti_affinity; k++)
+			if (is_one_set(&g->vfs[k], vf))
 				vf->anti_affinity = g->vfs[k].anti_affinity;
-		if (vf->anti_affinity_name && !vf->anti_affinity)
+		if ((vf->anti_affinity_name || vf->bond) && !vf->anti_affinity)
 			vf->anti_affinity = next++;
+		error = share_mac(r, at, g, i);
 	}
-	return 0;
+	return error;
 }

@@ -143,7 +143,7 @@ static const char *const affinity_text[] = {
 	"required", "preferred", "socket", "any", NULL};
 static const char *const form_text[] = {"auto", "interface", "hostdev", NULL};
 
-enum { VF_PF, VF_MAC, VF_FABRIC, VF_GUID, VF_GUID_POOL, VF_PKEY };
+enum { VF_PF, VF_MAC, VF_FABRIC, VF_GUID, VF_GUID_POOL, VF_PKEY, VF_MAC_POOL, VF_APART, VF_BOND };
 
 #define V(member) offsetof(struct vfctl_guest_vf, member)
 
@@ -155,15 +155,16 @@ static const struct key vf_keys[] = {
 	[VF_GUID] = {"guid", read_address, 0, 0, 0, NULL},
 	[VF_GUID_POOL] = {"guid_pool", read_line, V(identity.guid_pool), 1, 32, NULL},
 	[VF_PKEY] = {"pkey", read_pkey, V(identity.pkey), 1, 64, NULL},
+	[VF_MAC_POOL] = {"mac_pool", read_line, V(identity.mac_pool), 1, 32, NULL},
+	[VF_APART] = {"apart", read_line, V(anti_affinity_name), 1, 32, NULL},
+	[VF_BOND] = {"bond", read_line, V(bond), 1, 32, NULL},
 	{"ipoib_mode", read_word, V(ipoib_mode), 0, 0, ipoib_text},
-	{"mac_pool", read_line, V(identity.mac_pool), 1, 32, NULL},
 	{"count", read_u32, V(count), 1, VFCTL_GUEST_VFS_MAX, NULL},
 	{"form", read_word, V(form), 0, 0, form_text},
 	{"port", read_u32, V(port), 1, 255, NULL},
 	{"mtu", read_u32, V(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
 	{"cell", read_vf_cell, 0, 0, 0, NULL},
 	{"affinity", read_word, V(affinity), 0, 0, affinity_text},
-	{"apart", read_line, V(anti_affinity_name), 1, 32, NULL},
 };
 
 static const char *const auto_text[] = {"auto", NULL};
@@ -202,11 +203,16 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 		return reader_fail(r, node, "fabric", -EINVAL,
 			"an Ethernet VF has no GUID, no P_Key and no IPoIB mode; write fabric: "
 			"infiniband, or remove these keys");
+	if (vf->bond && (vf->fabric == VFCTL_VF_FABRIC_INFINIBAND || seen[VF_APART]))
+		return reader_fail(r, seen[VF_BOND], "bond", -EINVAL, seen[VF_APART] ?
+			"the ports of a bond are always on different PFs; remove apart" :
+			"InfiniBand VFs have GUIDs and cannot share a MAC; remove this key, and create "
+			"the bond in the guest alone");
 	if (vf->pf && str_eq(vf->pf, "any")) {
 		free(vf->pf);
 		vf->pf = NULL;
 	}
-	if (attrs->mask & VFCTL_ATTR_MAC && vf->count > 1)
+	if (attrs->mask & VFCTL_ATTR_MAC && vf->count > 1 && !vf->bond)
 		return reader_fail(r, seen[VF_MAC], "mac", -EINVAL,
 			"%" PRIu32
 			" VFs cannot share an address; write mac: auto, or one entry "

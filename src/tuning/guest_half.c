@@ -190,7 +190,7 @@ static void put_settings(struct buf *b, const struct vfctl_coalesce *set)
  * 99-default.link. But a MAC that the host set must not be replaced.
  */
 static void add_link(struct making *m, const struct vfctl_guest_half_vf *vf,
-	const struct vfctl_tuning_fit *fit)
+	const struct vfctl_tuning_fit *fit, bool bonded)
 {
 	char mac[VFCTL_MAC_TEXT], name[VFCTL_MAC_TEXT];
 	_buf_ struct buf b = {0};
@@ -210,8 +210,8 @@ static void add_link(struct making *m, const struct vfctl_guest_half_vf *vf,
 	if (vf->mtu && !vf->ipoib_mode) /* else the mode comes first: guest_ipoib_rule() */
 		buf_printf(&b, "MTUBytes=%u\n", vf->mtu);
 	put_settings(&b, &fit->set);
-	add_file(m, str_format(LINK_DIR "10-vfctl-%s.link", vf->infiniband ? "ipoib" : name),
-		buf_steal(&b));
+	add_file(m, str_format(LINK_DIR "10-vfctl-%s%s%s.link", vf->infiniband ? "ipoib" : name,
+		bonded ? "-" : "", bonded ? vfctl_guest_driver(vf->pf_driver) : ""), buf_steal(&b));
 }
 
 static struct vfctl_coalesce beyond_link(const struct vfctl_tuning_fit *fit)
@@ -297,6 +297,20 @@ static void add_ipoib(struct making *m, const struct vfctl_guest_half_vf *vf, st
 			"ipoib_enhanced=0"));
 }
 
+/* Ports of a bond have one MAC, and usually one driver: then one file is for all. */
+static bool is_said(const struct vfctl_guest_half_vf *vfs, size_t i, bool *ret_bonded)
+{
+	*ret_bonded = false;
+	for (size_t k = 0; k < i && !vfs[i].infiniband; k++) {
+		if (vfs[k].infiniband || memcmp(&vfs[k].mac, &vfs[i].mac, sizeof(vfs[i].mac)))
+			continue;
+		*ret_bonded = true;
+		if (str_eq(vfctl_guest_driver(vfs[k].pf_driver), vfctl_guest_driver(vfs[i].pf_driver)))
+			return true;
+	}
+	return false;
+}
+
 static void add_interfaces(struct making *m, const struct vfctl_guest_half_vf *vfs, size_t count)
 {
 	_buf_ struct buf rules = {0};
@@ -305,16 +319,17 @@ static void add_interfaces(struct making *m, const struct vfctl_guest_half_vf *v
 	for (size_t i = 0; i < count; i++) {
 		struct vfctl_tuning_fit fit;
 		struct vfctl_coalesce rest;
+		bool bonded;
 
 		/* The address of an IPoIB interface is not known before: one file is for all. */
-		if (vfs[i].infiniband && ipoib)
+		if ((vfs[i].infiniband && ipoib) || is_said(vfs, i, &bonded))
 			continue;
 		ipoib |= vfs[i].infiniband;
 		guest_half_fit(m->profile, &vfs[i], &fit);
 		rest = beyond_link(&fit);
 		note_fit(m, &vfs[i], &fit);
 		if ((fit.set.mask & ~rest.mask) || (vfs[i].mtu && !vfs[i].ipoib_mode))
-			add_link(m, &vfs[i], &fit);
+			add_link(m, &vfs[i], &fit, bonded);
 		if ((rest.mask || vfs[i].ipoib_mode) && !rules.len)
 			buf_printf(&rules, HEAD, m->profile->name);
 		if (rest.mask)

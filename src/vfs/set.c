@@ -95,6 +95,24 @@ static const char *owner_of(const struct vfctl_snapshot *s, const struct vfctl_b
 	return lease ? lease->domain_uuid : "";
 }
 
+/* The ports of a bond share their MAC, which the file of the guest states. */
+static int check_port(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_domain_vf *place, uint32_t changes)
+{
+	const struct vfctl_lease *l = vfctl_leases_find_vf(s->leases, &place->bdf);
+	const struct vfctl_lease_vf *own = l ? find_leased_vf(l, &place->bdf) : NULL;
+
+	if (!own || !(changes & own->intent.mask & VFCTL_ATTR_MAC))
+		return 0;
+	for (size_t i = 0; i < l->vf_count; i++)
+		if (&l->vfs[i] != own && attrs_carry(&l->vfs[i].intent, VFCTL_ID_MAC,
+			mac_number(&own->intent.mac)))
+			return ctx_fail(ctx, -EPERM, "VFs %s and %s are ports of a bond of domain %s and "
+				"share their MAC; change mac: in the file of the guest, then vfctl define",
+				TEXT(&own->bdf), TEXT(&l->vfs[i].bdf), l->domain_name);
+	return 0;
+}
+
 /* A VF may have the values that it already has. */
 static int check_fresh(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	const struct value_facts *facts, const struct vfctl_domain_vf *place)
@@ -107,7 +125,8 @@ static int check_fresh(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	if (r < 0)
 		return r;
 	attrs_drop_equal(&fresh.attrs, &vf->attrs);
-	return values_check(ctx, ROAD_SET, facts, owner_of(s, &place->bdf), &fresh, 1, NULL);
+	r = check_port(ctx, s, place, fresh.attrs.mask);
+	return r < 0 ? r : values_check(ctx, ROAD_SET, facts, owner_of(s, &place->bdf), &fresh, 1, NULL);
 }
 
 static int check_values(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
@@ -120,7 +139,7 @@ static int check_values(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	for (size_t i = 0; i < p->count && r == 0; i++)
 		r = check_fresh(ctx, s, &facts, &p->places[i]);
 	if (r == 0)
-		r = values_check_twins(ctx, p->places, p->count);
+		r = values_check_twins(ctx, ROAD_SET, p->places, p->count);
 	live_values_clear(&facts.live);
 	return r;
 }

@@ -406,7 +406,7 @@ static void one_pf_is_not_two(void **state)
 	r.want_count = 2;
 	assert_int_equal(vfctl_plan_make(ctx, &h.model, &r, 1, NULL, &plan), -EINVAL);
 	assert_string_equal(vfctl_ctx_error(ctx), "g: 2 VFs of ens1 cannot be on different PFs "
-		"(apart); request one, or remove apart");
+		"(apart, bond); request one, or remove that key");
 	wants[0].count = 2;
 	r.want_count = 1;
 	assert_int_equal(vfctl_plan_make(ctx, &h.model, &r, 1, NULL, &plan), -EINVAL);

@@ -196,7 +196,7 @@ static void smaller_changes(void **state)
 	want.anti_affinity = 1;
 	r = guest(2, &want);
 	plan = make_plan(&h, &r, 1);
-	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY, "with no apart"));
+	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY, "with no apart or bond"));
 	vfctl_plan_free(plan);
 }
 

@@ -41,7 +41,7 @@ static const struct {
 	{"vfs", KIND_VF}, {"tuning", KIND_TUNING}, {"title", KIND_TEXT}, {"description", KIND_TEXT},
 };
 /* Keys of a VF: its locality, and its values from pools and partitions. */
-static const char *const vf_places[] = {"affinity", "cell", "port", "apart", "fabric"};
+static const char *const vf_places[] = {"affinity", "cell", "port", "apart", "bond", "fabric"};
 static const char *const vf_fixed[] = {"pkey", "guid_pool", "mac_pool"};
 
 /* @path: "vfs[2].vlan". @is_new: the other file has no such entry. */

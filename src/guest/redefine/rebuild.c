@@ -384,6 +384,13 @@ static void warn_value(struct vfctl_ctx *ctx, const struct vfctl_lease *l, size_
 		l->domain_name, other, others ? "that one" : "neither", TEXT(&l->vfs[vf].bdf));
 }
 
+/* VFs of different PFs of one domain may be the ports of a bond, which have one MAC. */
+static bool is_bonded(const struct vfctl_lease *l, size_t a, size_t b)
+{
+	return vfctl_bdf_compare(&l->vfs[a].pf, &l->vfs[b].pf) &&
+		!(l->vfs[a].intent.mask & VFCTL_ATTR_PORT_GUID);
+}
+
 /* Whether a VF of another lease has it, with a better claim or an equal one. */
 static void find_value(struct vfctl_ctx *ctx, struct lost *l, size_t vf, const struct vfctl_lease *other,
 	bool holds)
@@ -391,7 +398,7 @@ static void find_value(struct vfctl_ctx *ctx, struct lost *l, size_t vf, const s
 	uint32_t same;
 
 	for (size_t k = 0; k < other->vf_count; k++)
-		if ((other != &l->lease || k != vf) &&
+		if ((other != &l->lease || (k != vf && !is_bonded(&l->lease, vf, k))) &&
 			carries_any(&l->lease.vfs[vf].intent, &other->vfs[k].intent, &same) &&
 			!(l->lost_values[vf] & same)) {
 			l->lost_values[vf] |= same;

@@ -263,7 +263,7 @@ static int check_values(struct vfctl_ctx *ctx, const struct redefine_op *r)
 				.pf = vf->pf, .index = vf->index,
 				.attrs.mask = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS};
 	}
-	e = values_check_twins(ctx, p->vfs, p->vf_count);
+	e = values_check_twins(ctx, ROAD_GUEST, p->vfs, p->vf_count);
 	if (e == 0)
 		e = values_check(ctx, ROAD_GUEST, &facts, p->guest->uuid, p->vfs, p->vf_count, NULL);
 	live_values_clear(&facts.live);

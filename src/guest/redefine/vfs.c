@@ -397,6 +397,18 @@ static int new_identity(struct vfctl_ctx *ctx, struct redefine_op *r,
 	return e < 0 ? ctx_prefix(ctx, e, "line %u: vfs", want->line) : 0;
 }
 
+/* It was a port of a bond, and is none any more: another VF has the MAC that both had. */
+static bool left_bond(const struct redefine_op *r, const struct vfctl_domain_vf *has,
+	const struct vfctl_domain_vf *out)
+{
+	const struct vfctl_placement *p = r->placed;
+
+	for (size_t i = 0; !out->bond && has->attrs.mask & VFCTL_ATTR_MAC && i < p->vf_count; i++)
+		if (attrs_carry(&p->vfs[i].attrs, VFCTL_ID_MAC, mac_number(&has->attrs.mac)))
+			return !(out->attrs.mask & VFCTL_ATTR_MAC);
+	return false;
+}
+
 static int fill_slot(struct vfctl_ctx *ctx, struct redefine_op *r, const struct slot *s,
 	const struct vfctl_bdf *bdf, struct vfctl_domain_vf *out)
 {
@@ -405,7 +417,7 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefine_op *r, const struct 
 	const uint32_t identity = VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
 	const struct vfctl_pf *pf;
 	const struct vfctl_vf *vf;
-	int e = vfctl_inventory_find_vf(ctx, r->placed->snapshot->inventory, TEXT(bdf), &pf, &vf);
+	int shares, e = vfctl_inventory_find_vf(ctx, r->placed->snapshot->inventory, TEXT(bdf), &pf, &vf);
 
 	if (e < 0)
 		return e;
@@ -415,10 +427,13 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefine_op *r, const struct 
 	if (e < 0)
 		return e;
 	guest_complete_vf(pf, vf, &want->attrs, want->form, out);
+	shares = guest_share_mac(ctx, r->placed, want, out);
+	if (shares < 0)
+		return shares;
 	if (!has)
-		return new_identity(ctx, r, want, pf, vf, out);
-	if (out->attrs.mask & identity &&
-		out->attrs.mask & identity & ~attrs_equal(&out->attrs, &has->attrs))
+		return shares ? 0 : new_identity(ctx, r, want, pf, vf, out);
+	if (left_bond(r, has, out) || (!shares && out->attrs.mask & identity &&
+		out->attrs.mask & identity & ~attrs_equal(&out->attrs, &has->attrs)))
 		e = new_identity(ctx, r, want, pf, vf, out);
 	keep_others(r, &has->attrs, &out->attrs);
 	/* As for a new VF. */

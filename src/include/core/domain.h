@@ -40,6 +40,8 @@ struct vfctl_domain_vf {
 			    fail */
 	enum vfctl_vf_form form;
 	struct vfctl_vf_attrs attrs;
+	/** Not 0: a port of the bond of that number in the guest; they have one MAC. */
+	uint32_t bond;
 };
 
 /**

@@ -95,6 +95,11 @@ struct vfctl_guest_vf {
 	enum vfctl_affinity affinity;
 	char *anti_affinity_name; /**< NULL if there is none */
 	uint32_t anti_affinity; /**< entries with the same number get different PFs; 0: no such rule */
+	/**
+	 * Ports of the bond of that name in the guest: they have one MAC. The reader gives them one
+	 * @ref anti_affinity. NULL: none.
+	 */
+	char *bond;
 	unsigned line; /**< line in guest.yaml, for messages about this VF */
 };
 

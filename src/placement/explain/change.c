@@ -301,7 +301,7 @@ void change_text(struct buf *line, const struct change *change, const struct cap
 	const struct vfctl_request *request)
 {
 	static const char *const message[CHANGE_OF_HOST] = {
-		[CHANGE_APART] = "no apart (some of its VFs would share a PF)",
+		[CHANGE_APART] = "no apart or bond (some of its VFs would share a PF)",
 		[CHANGE_NODE] = "no node given",
 		[CHANGE_DISTANCE] = "no max_distance",
 		[CHANGE_WHOLE_NODE] = "whole_node: false",
