@@ -133,3 +133,24 @@ int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 	}
 	return 0;
 }
+
+void bound_refresh_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
+{
+	char driver[PCI_DRIVER_NAME] = "", is[VFCTL_MAC_TEXT];
+	struct vfctl_mac mac;
+	int r = pci_driver(ctx, &change->bdf, driver);
+
+	if (r < 0 || !driver[0] || pci_driver_is_vfio(driver) || shows(ctx, change, &mac)) {
+		ctx_clear(ctx);
+		return;
+	}
+	vfctl_mac_format(&mac, is);
+	r = bind_again(ctx, change);
+	if (r < 0 || !shows(ctx, change, &mac))
+		log_warn(ctx, "VF %s: its network device keeps the MAC %s of the guest%s%s; bind it again: "
+			"echo %s >/sys/bus/pci/drivers/%s/unbind; echo %s >/sys/bus/pci/drivers_probe",
+			TEXT(&change->bdf), is, r < 0 ? ", because " : "",
+			r < 0 ? vfctl_ctx_error(ctx) : "", TEXT(&change->bdf), driver,
+			TEXT(&change->bdf));
+	ctx_clear(ctx);
+}
