@@ -134,7 +134,11 @@ static int check_plain(struct vfctl_hook *h, const struct grant_facts *facts)
 	if (r == 0)
 		r = values_check(h->ctx, ROAD_START, &values, h->intent.uuid, vfs, count, NULL);
 	live_values_clear(&values.live);
-	return r;
+	if (r != -EEXIST || !facts->spec || !facts->spec->duplicate_macs_warn)
+		return r;
+	log_warn(h->ctx, "it starts although %s (host.yaml: duplicate-macs: warn)", vfctl_ctx_error(h->ctx));
+	ctx_clear(h->ctx);
+	return 0;
 }
 
 /*

@@ -102,14 +102,15 @@ int read_exposed(struct reader *r, const struct key *key, const struct doc_node 
 
 struct hook_keys {
 	uint32_t timeout_ms;
-	unsigned leased_vfs;
+	unsigned leased_vfs, duplicate_macs;
 };
 
-static const char *const leased_text[] = {"refuse", "warn", NULL};
+static const char *const refuse_text[] = {"refuse", "warn", NULL};
 static const struct key hook_rows[] = {
 	{"timeout", read_milliseconds, offsetof(struct hook_keys, timeout_ms), HOOK_TIMEOUT_MIN_MS,
 		HOOK_TIMEOUT_MAX_MS, NULL},
-	{"leased-vfs", read_word, offsetof(struct hook_keys, leased_vfs), 0, 0, leased_text},
+	{"leased-vfs", read_word, offsetof(struct hook_keys, leased_vfs), 0, 0, refuse_text},
+	{"duplicate-macs", read_word, offsetof(struct hook_keys, duplicate_macs), 0, 0, refuse_text},
 };
 const struct table hook_table = {hook_rows, ARRAY_SIZE(hook_rows), NULL, 0, .required = NULL};
 
@@ -117,11 +118,12 @@ int read_hook(struct reader *r, const struct key *key, const struct doc_node *va
 	void *object)
 {
 	struct reader inner = {.ctx = r->ctx, .path = "hook."};
-	struct hook_keys hook = {VFCTL_HOOK_TIMEOUT_MS, 0};
+	struct hook_keys hook = {.timeout_ms = VFCTL_HOOK_TIMEOUT_MS};
 	struct vfctl_host_spec *spec = object;
 	int error = reader_map(&inner, value, hook_rows, ARRAY_SIZE(hook_rows), &hook, NULL);
 
 	spec->hook_timeout_ms = hook.timeout_ms;
 	spec->leased_vfs_warn = hook.leased_vfs == 1;
+	spec->duplicate_macs_warn = hook.duplicate_macs == 1;
 	return error;
 }

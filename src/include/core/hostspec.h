@@ -191,6 +191,8 @@ struct vfctl_host_spec {
 	struct vfctl_foreign_spec foreign;
 	bool leased_vfs_warn; /**< a domain that starts with a VF leased to another domain causes
 				   a warning, not a refusal */
+	bool duplicate_macs_warn; /**< the same for a domain without a lease whose MAC another domain or
+				       function of the host has */
 	unsigned vfs_allowed; /**< enum vfctl_exposure bits that VFs of guests may have: ACS, RESET */
 	uint32_t hook_timeout_ms; /**< VFCTL_HOOK_TIMEOUT_MS */
 	bool absent; /**< set by vfctl_host_spec_read(): VFCTL_HOST_SPEC_PATH does not exist */
