@@ -314,12 +314,19 @@ static int reconnect(struct vfctl_hook *h)
 	return own && own->running ? run_mark(h->ctx, own->domain_uuid, own->id, h->intent.name) : r;
 }
 
-/* Uses the UUID: the present content of the metadata does not matter. */
+/*
+ * Uses the UUID: the present content of the metadata does not matter. libvirt calls this for each
+ * domain that stops, and most of them never had a VF.
+ */
 static int release(struct vfctl_hook *h)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
+	bool has_vfs = vfctl_hook_interest(h->ctx, h) == VFCTL_HOOK_SRIOV;
 	int r = vfctl_leases_read(h->ctx, &leases);
+
+	if (r < 0 && !has_vfs)
+		return r;
 
 	if (r == 0 && !vfctl_leases_find_uuid(leases, h->intent.uuid))
 		return 0;
