@@ -22,7 +22,7 @@
 
 static struct vfctl_ctx *ctx;
 
-/* The figures of libvirt's qemumemlocktest.c (guests of 1 GiB), and one seen on a host. */
+/* Scenario 57: the figures of libvirt's qemumemlocktest.c (guests of 1 GiB), and one seen on a host. */
 static void need_is_as_libvirt_says(void **state)
 {
 	static const struct {

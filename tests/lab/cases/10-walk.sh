@@ -61,6 +61,7 @@ check_is "libvirt has it" "shut off" bash -c "virsh domstate one 2>/dev/null"
 vf=$(vfctl show one --json | jq -r '.vfs[0].address')
 check_is "its VF is on node 0" 0 cat "$pci/$vf/numa_node"
 check_is "list says who leases it, and that nobody has it" "one none -" who_has "$vf"
+# Scenario 75: the guest is off and has a lease.
 check_fails "the number of VFs cannot change now" vfctl create "$ens1" 3
 check_fails "and they cannot go" vfctl destroy "$ens1"
 check_is "all 7 are still there" 7 numvfs "$left"
@@ -83,7 +84,7 @@ check_is "list says the running domain has it" "domain one" bash -c \
 check_fails "its MAC cannot change" vfctl set "$vf" mac=02:00:00:00:00:99
 eventually "the guest is up" 60 guest_said one 'guest up'
 
-# ---- hot plug ----
+# ---- Scenario 15: hot plug ----
 check "attach a VF of the other PF, live" vfctl attach one --pf "$ens2" --live vlan=42
 vf2=$(vfctl show one --json | jq -r '.vfs[1].address')
 check_is "it is on vfio-pci" vfio-pci driver_of "$vf2"

@@ -47,7 +47,7 @@ check_is "with the same two VFs" 2 lists_vfs --inactive
 check "status: nothing" vfctl status
 check "set again: the file says nothing of a VLAN" vfctl set ens1/0 vlan=100 --config
 
-# ---- a run ----
+# ---- Scenario 2: a run with a VLAN ----
 check "start" virsh start plain
 check_is "the VLAN is on the VF" 100 bash -c "ip -j link show dev $(link_of "$left") | jq '.[0].vfinfo_list[0].vlan_list[0].vlan'"
 eventually "the guest is up" 120 bash -c "vfctl list ens1 -n -o holder | head -1 | grep -q plain"

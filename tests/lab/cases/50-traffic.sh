@@ -49,7 +49,7 @@ check "VF to VF of one card" answers a 10.9.0.2
 check "VF to the wire" answers a 10.9.0.3
 check "the wire to VF" answers w 10.9.0.1
 
-# ---- VLAN ----
+# ---- Scenario 65: VLAN, from the wire and between VFs ----
 check "VF a goes to VLAN 100" vfctl set "$ens1/0" vlan=100
 forget_neighbours a b w
 check "it does not reach the VF beside it" silent a 10.9.0.2
@@ -88,6 +88,7 @@ check "without trust" vfctl set "$ens1/0" trust=off
 check "it cannot" owner_cannot
 
 # ---- what this emulated card does not do is said, not passed over ----
+# Scenario 67: a foreign source MAC.
 foreign=02:00:00:00:00:88
 in_a ip link add link "$a" name other address $foreign type macvlan mode bridge
 in_a ip addr add 10.9.0.9/24 dev other && in_a ip link set other up

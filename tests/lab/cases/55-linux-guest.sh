@@ -155,7 +155,7 @@ eventually "nobody looks after it any more" 10 bash -c "! pgrep -fx 'vfctl-guest
 check_is "C-states are as they were" "$latency_before" cpu_latency
 check_is "and irqbalance may have the VFs again" "" /usr/libexec/vfctl/irqbalance-policy "$pci/$vf_one" 1
 
-# ---- it is killed ----
+# ---- Scenario 8: it is killed ----
 linux_pipes linux
 check "start" virsh start linux
 eventually "C-states are limited" 15 bash -c '[ $(od -An -td4 -N4 /dev/cpu_dma_latency) = 2 ]'

@@ -61,7 +61,7 @@ check "a PF with VFs in its guests' hands is tuned as well" bash -c \
 check_is "the VFs are still there" 2 cat "$pci/$left/sriov_numvfs"
 check "no VFs" vfctl -q destroy "$ens1"
 
-# ---- a bridge on the PF: its card does not know what is behind it ----
+# ---- Scenario 72: a bridge on the PF, whose card does not know what is behind it ----
 check "a guest with a VF of that PF" bash -c "vfctl -q create $ens2 1 && vfctl define /payload/guests/small.yaml"
 ip link add br0 type bridge && ip link set "$ens2" master br0
 ip link add v0 type veth peer name v1 && ip link set v0 master br0

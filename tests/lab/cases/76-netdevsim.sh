@@ -27,6 +27,7 @@ check "with 4 VFs" bash -c "echo 4 >$bus/devices/netdevsim7/sriov_numvfs"
 check_is "ip sees 4" 4 bash -c "ip -j -d link show dev $sim | jq '.[0].vfinfo_list | length'"
 
 # ---- attributes, each written by us, read by ip and by us ----
+# Scenario 69: the tag is written and read back; no card here can put it on a wire.
 check "a tag of 802.1ad with its priority" nl 1 vlan=100 qos=3 proto=802.1ad
 check_is "ip shows it" "100 3 802.1ad" by_ip '.vlan_list[0] | "\(.vlan) \(.qos) \(.protocol)" | ascii_downcase' 1
 check_is "and we" "100 802.1ad" bash -c "$(declare -f nl of); sim=$sim; echo \$(of vlan 1) \$(of proto 1)"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # usage: reboot.sh [idle|apply|unit]     see tests/lab/power-cut --reboot, which boots the lab for this
-# A host whose PFs are declared, with a guest that starts by itself: after each boot all is there.
+# Scenario 78: a host whose PFs are declared, with a guest that starts by itself: after each boot all is there.
 # Then the power is cut: while nothing goes on, in the middle of apply, or of the unit's work.
 # shellcheck source=tests/lab/cases/lib.sh
 . "$(dirname "$0")/lib.sh"
