@@ -2,9 +2,11 @@
 #include "lease/policy.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/find.h"
 #include "base/vfattr.h"
+#include "facts/snapshot/domains.h"
 #include "facts/snapshot/policy.h"
 #include "host/host.h"
 #include "lease/port.h"
@@ -39,12 +41,29 @@ static bool is_starter(struct vfctl_ctx *ctx, int pid, const char *uuid)
 		memmem(cmdline.data, cmdline.len, uuid, strlen(uuid));
 }
 
+/* Name the holder by its domain: the process id of a QEMU says little to an administrator. */
+static void name_domain(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
+{
+	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
+
+	if (known_domains_read(ctx, &domains) < 0)
+		return;
+	for (size_t i = 0; i < domains->count; i++) {
+		const struct known_domain *d = &domains->v[i];
+
+		if (!d->pid || (d->pid != vf->holder.pid && !known_domain_has(d, &vf->bdf)))
+			continue;
+		vf->holder.kind = VFCTL_HOLDER_DOMAIN;
+		snprintf(vf->holder.name, sizeof(vf->holder.name), "%.127s", d->name);
+	}
+}
+
 /*
  * Its guest does not run yet, so another process has it open: in VFIO, or with its host driver. Only
  * libvirt may, which starts the guest now.
  */
 static int check_open(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
-	const struct vfctl_vf *vf, const char *starting)
+	struct vfctl_vf *vf, const char *starting)
 {
 	char name[VFCTL_BDF_TEXT], message[192];
 
@@ -52,6 +71,7 @@ static int check_open(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 		holder_find_all(ctx, inventory);
 	if (!vf_is_open(vf) || (starting && is_starter(ctx, vf->holder.pid, starting)))
 		return 0;
+	name_domain(ctx, vf);
 	return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s", vfctl_pf_name(&inventory->pfs[0], name),
 		vf->index, TEXT(&vf->bdf), vf_describe_user(vf, message, sizeof(message)));
 }
