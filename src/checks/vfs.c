@@ -5,6 +5,7 @@
 
 #include "checks/check.h"
 #include "drivers/driver.h"
+#include "facts/snapshot/references.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
@@ -271,6 +272,37 @@ static void check_whole_pfs(struct check_ctx *e)
 	}
 }
 
+/*
+ * libvirt takes the first VF of a network that no domain uses: it knows nothing of leases. vfctl leases
+ * no VF of an active network, but the network may have become active later.
+ */
+static void check_network(struct check_ctx *e, const struct known_pool *pool)
+{
+	EACH_PF(e, pf)
+		EACH_VF(pf, vf) {
+			char name[VF_TITLE];
+
+			if (!vf->lease.name[0] || !known_pool_has(pool, &pf->bdf, &vf->bdf))
+				continue;
+			found(e, vf_title(pf, vf, name), "leased to domain %s, and in libvirt's network %s, "
+				"which %s", vf->lease.name, pool->name,
+				pool->active ? "is active" : "libvirt starts at boot");
+		}
+}
+
+static void check_networks(struct check_ctx *e)
+{
+	struct known_pool *pools = NULL;
+	size_t count = 0;
+
+	if (known_pools_read(e->ctx, &pools, &count) < 0)
+		ctx_clear(e->ctx); /* the snapshot has reported it */
+	for (size_t i = 0; i < count; i++)
+		if (pools[i].active || pools[i].autostart)
+			check_network(e, &pools[i]);
+	known_pools_free(pools, count);
+}
+
 /* defined_in leaves out who leases or uses the VF. */
 static void check_twice(struct check_ctx *e)
 {
@@ -323,6 +355,10 @@ const struct check vf_checks[] = {
 		"a definition was copied, or was written by hand", "give one of them another VF: remove "
 		"the device from its definition (virsh edit), then run: vfctl attach DOMAIN --pf PF",
 		check_twice},
+	{"vf-network", VFCTL_WARNING, "libvirt may choose a leased VF for another domain, which then does "
+		"not start", "the network became active after the VF was leased",
+		"list the other VFs in the network by their addresses (virsh net-edit), or give the domain "
+		"another VF: vfctl detach DOMAIN --vf VF", check_networks},
 	{"pf-in-guest", VFCTL_WARNING, "a domain has a whole PF whose VFs are in use",
 		"the kernel removes all VFs when a PF leaves its driver", "give the domain a VF: remove "
 		"the PF from its definition (virsh edit), then run: vfctl attach DOMAIN --pf PF",
