@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/find.h"
 #include "base/json.h"
 #include "change/pf_locks.h"
 #include "facts/snapshot/references.h"
@@ -78,22 +79,61 @@ static int plan_lease(struct vfctl_hook *h, const struct vfctl_lease *lease, con
 
 /* ---- prepare ---- */
 
-/* An administrator removed the device, and the domain starts without it, as with libvirt alone. */
-static void warn_missing(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
+static bool is_leased_to(const struct vfctl_leases *leases, const struct vfctl_bdf *vf, const char *uuid)
 {
-	for (size_t i = 0; i < intent->vf_count; i++)
-		if (!vfctl_domain_intent_device(intent, &intent->vfs[i].bdf))
-			log_warn(ctx, "it starts without VF %s, which its definition no longer has; to end "
-				"the lease of that VF: vfctl detach %s --vf %s",
-				TEXT(&intent->vfs[i].bdf), intent->name, TEXT(&intent->vfs[i].bdf));
+	const struct vfctl_lease *lease = vfctl_leases_find_vf(leases, vf);
+
+	return lease && str_eq(lease->domain_uuid, uuid);
 }
 
-static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent)
+/* A VF of the domain that is neither in its metadata nor leased to it; NULL if it has none. */
+static const struct vfctl_bdf *find_other_vf(struct vfctl_ctx *ctx,
+	const struct vfctl_domain_intent *intent, const struct vfctl_leases *leases)
 {
+	for (size_t i = 0; i < intent->device_count; i++) {
+		const struct vfctl_bdf *bdf = &intent->devices[i].bdf;
+
+		if (!find_intent_vf(intent, bdf) && !is_leased_to(leases, bdf, intent->uuid) &&
+			pci_has(ctx, bdf, "physfn"))
+			return bdf;
+	}
+	return NULL;
+}
+
+/*
+ * The metadata names a VF that the definition does not have. An administrator removed the device, and
+ * the domain starts without it, as with libvirt alone. Or the domain comes from another host, whose VF
+ * had another address (virsh migrate --xml): the policy in the metadata is then for no VF of this host.
+ */
+static int check_missing(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
+	const struct vfctl_leases *leases, const struct vfctl_bdf *vf)
+{
+	const struct vfctl_bdf *other = find_other_vf(ctx, intent, leases);
+
+	if (is_leased_to(leases, vf, intent->uuid))
+		log_warn(ctx, "it starts without VF %s, which its definition no longer has; to end "
+			"the lease of that VF: vfctl detach %s --vf %s", TEXT(vf), intent->name, TEXT(vf));
+	else if (other)
+		return ctx_fail(ctx, -EPERM, "the metadata of domain %s names VF %s, but its definition has "
+			"VF %s, and neither is leased to it on this host; define the guest here, before a "
+			"migration to this host: vfctl define", intent->name, TEXT(vf), TEXT(other));
+	else if (!vfctl_leases_find_uuid(leases, intent->uuid))
+		log_warn(ctx, "it starts without VF %s, which its metadata names but its definition does "
+			"not have", TEXT(vf));
+	return 0;
+}
+
+static int check_intent(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
+	const struct vfctl_leases *leases)
+{
+	int r = 0;
+
 	if (!intent->uuid[0] && (intent->lease_id[0] || intent->device_count))
 		return ctx_fail(ctx, -EINVAL, "the domain XML has no UUID");
-	warn_missing(ctx, intent);
-	return 0;
+	for (size_t i = 0; i < intent->vf_count && r == 0; i++)
+		if (!vfctl_domain_intent_device(intent, &intent->vfs[i].bdf))
+			r = check_missing(ctx, intent, leases, &intent->vfs[i].bdf);
+	return r;
 }
 
 /* No other function of this host may have the granted values. */
@@ -254,12 +294,12 @@ static int prepare(struct vfctl_hook *h)
 	struct grant_facts facts = {h->spec, &h->intent, NULL};
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	_cleanup_(pf_locks_clear) struct pf_locks locks = {.count = 0};
-	int r = check_intent(h->ctx, &h->intent);
+	int r = h->intent.vf_count ? open_store(h) : 0;
 
-	if (r == 0 && h->intent.vf_count)
-		r = open_store(h);
 	if (r == 0)
 		r = vfctl_leases_read(h->ctx, &leases);
+	if (r == 0)
+		r = check_intent(h->ctx, &h->intent, leases);
 	if (r < 0)
 		return r;
 	facts.leases = leases;
