@@ -381,11 +381,28 @@ static int release(struct vfctl_hook *h)
 
 /* ---- the domains that concern vfctl ---- */
 
-/* A device that is absent may be a leased VF that was removed. */
+static bool has_leased_vfs(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
+{
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+
+	if (vfctl_leases_read(ctx, &leases) < 0)
+		return false;
+	for (size_t i = 0; i < leases->count; i++)
+		for (size_t k = 0; k < leases->v[i].vf_count; k++)
+			if (vfctl_bdf_compare(&leases->v[i].vfs[k].pf, pf) == 0)
+				return true;
+	return false;
+}
+
+/*
+ * A device that is absent may be a leased VF that was removed. Many GPUs and SSDs have the capability
+ * and no VFs: as long as none of them is leased, files that cannot be read must not stop their guest.
+ */
 static bool is_sriov(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {
-	return pci_has(ctx, bdf, "physfn") || pci_has(ctx, bdf, "sriov_totalvfs") ||
-		!pci_has(ctx, bdf, "class");
+	if (pci_has(ctx, bdf, "sriov_totalvfs"))
+		return pci_has(ctx, bdf, "virtfn0") || has_leased_vfs(ctx, bdf);
+	return pci_has(ctx, bdf, "physfn") || !pci_has(ctx, bdf, "class");
 }
 
 static enum vfctl_hook_interest interest_in(struct vfctl_ctx *ctx,
