@@ -312,12 +312,11 @@ static int give_leased(struct vfctl_ctx *ctx, const struct grant_facts *f, struc
 static int fail_foreign(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	const struct vfctl_domain_vf *vf, const char *why)
 {
-	const char *name = f->intent->name;
-
 	ctx_audit(ctx, "refused: VF %s, which is not leased to it: %s", TEXT(&vf->bdf), why);
+	/* vfctl attach refuses a domain that has the metadata and no lease. */
 	return ctx_fail(ctx, -EPERM, "the metadata of domain %s names VF %s, which is not leased "
-		"to it: %s; lease it with: vfctl attach %s --vf %s", name, TEXT(&vf->bdf), why,
-		name, TEXT(&vf->bdf));
+		"to it: %s; lease it with: vfctl recover --rebuild", f->intent->name, TEXT(&vf->bdf),
+		why);
 }
 
 static bool is_given_pf(struct vfctl_ctx *ctx, const struct vfctl_foreign_spec *spec,

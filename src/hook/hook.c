@@ -115,8 +115,9 @@ static int check_missing(struct vfctl_ctx *ctx, const struct vfctl_domain_intent
 			"the lease of that VF: vfctl detach %s --vf %s", TEXT(vf), intent->name, TEXT(vf));
 	else if (other)
 		return ctx_fail(ctx, -EPERM, "the metadata of domain %s names VF %s, but its definition has "
-			"VF %s, and neither is leased to it on this host; define the guest here, before a "
-			"migration to this host: vfctl define", intent->name, TEXT(vf), TEXT(other));
+			"VF %s, and neither is leased to it on this host; correct one of them (virsh "
+			"edit), or define the guest here before a migration to this host: vfctl define",
+			intent->name, TEXT(vf), TEXT(other));
 	else if (!vfctl_leases_find_uuid(leases, intent->uuid))
 		log_warn(ctx, "it starts without VF %s, which its metadata names but its definition does "
 			"not have", TEXT(vf));
