@@ -99,11 +99,12 @@ started() {
 		ln -sf "/dev/vfio/${group##*/}" "$SIM_ROOT/proc/$2/fd/$((n += 1))"
 	done
 }
-# stopped NAME PID [VF...]
+# stopped NAME PID [VF...]: as on a host, QEMU is gone before libvirt removes the file of the run.
 stopped() {
 	local vf
-	rm -r "$SIM_ROOT/run/libvirt/qemu/$1.xml" "$SIM_ROOT/proc/$2"
 	for vf in "${@:3}"; do let_go "$vf"; done
+	rm -r "$SIM_ROOT/proc/$2"
+	rm "$SIM_ROOT/run/libvirt/qemu/$1.xml"
 }
 # hostdev VF...: devices that somebody wrote by hand.
 hostdev() {
