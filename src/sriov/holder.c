@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/parse.h"
 #include "host/host.h"
@@ -201,17 +202,45 @@ static struct vfctl_vf *vf_of_node(struct vfctl_ctx *ctx, struct vfctl_inventory
 	return NULL;
 }
 
+/*
+ * The domain of a QEMU, from its "-name guest=NAME,debug-threads=on": the hook may not ask libvirt. In
+ * NAME each comma is doubled (libvirt, qemuBuildNameCommandLine). "" for other processes.
+ */
+static void read_domain(struct vfctl_ctx *ctx, const char *pid, char *ret, size_t size)
+{
+	static const char option[] = "-name\0guest=";
+	_buf_ struct buf cmdline = {0};
+	const char *from, *end;
+	size_t len = 0;
+
+	ret[0] = '\0';
+	if (host_try_bytes(ctx, &cmdline, "/proc/%s/cmdline", pid) < 0 || !cmdline.len)
+		return;
+	from = memmem(cmdline.data, cmdline.len, option, sizeof(option) - 1);
+	if (!from)
+		return;
+	end = (const char *)cmdline.data + cmdline.len;
+	for (from += sizeof(option) - 1; from < end && *from && len + 1 < size; from++) {
+		if (*from == ',' && (++from == end || *from != ','))
+			break;
+		ret[len++] = *from;
+	}
+	ret[len] = '\0';
+}
+
 static void name_process(struct vfctl_ctx *ctx, struct vfctl_vf *vf, const char *pid)
 {
 	_free_ char *comm = NULL;
+	char domain[64];
 
 	vf->holder.pid = atoi(pid); /* only digits: the caller checked that */
 	if (vf->holder.kind != VFCTL_HOLDER_VFIO)
 		vf->holder.kind = VFCTL_HOLDER_PROCESS;
 	if (host_try_read(ctx, &comm, "/proc/%s/comm", pid) < 0)
 		comm = NULL;
-	snprintf(vf->holder.name, sizeof(vf->holder.name), "%s (pid %s)", comm ? comm : "a process",
-		pid);
+	read_domain(ctx, pid, domain, sizeof(domain));
+	snprintf(vf->holder.name, sizeof(vf->holder.name), "%s%s%s (pid %s)", comm ? comm : "a process",
+		domain[0] ? " of domain " : "", domain, pid);
 }
 
 /* A device of the host that is up was found before; it says more than a process. */
