@@ -83,11 +83,18 @@ static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 		lease->domain_name, name, lease->domain_name, TEXT(vf));
 }
 
-/* The first VF of @pf that is in use, promised or in a definition; NULL if all are free. */
-static const struct vfctl_vf *first_busy(const struct vfctl_pf *pf)
+/* Nothing but the definition of that domain has it; libvirt itself rejects such a domain. */
+static bool is_only_in(const struct vfctl_vf *vf, const char *domain)
+{
+	return !vf_is_open(vf) && !vf->lease.name[0] && !vf->promise.network[0] &&
+		str_eq(vf->defined_in, domain);
+}
+
+/* The first VF of @pf that is in use, promised or in another definition; NULL if all are free. */
+static const struct vfctl_vf *first_busy(const struct vfctl_pf *pf, const char *domain)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
-		if (vf_is_busy(&pf->vfs[i]))
+		if (vf_is_busy(&pf->vfs[i]) && !is_only_in(&pf->vfs[i], domain))
 			return &pf->vfs[i];
 	return NULL;
 }
@@ -114,7 +121,7 @@ static int check_vfs_of_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 		return ctx_prefix(ctx, r, "domain %s has the PF %s, and its start would remove VFs",
 			f->intent->name, TEXT(device));
 	pf = find_pf_at(s->inventory, device);
-	vf = pf ? first_busy(pf) : NULL;
+	vf = pf ? first_busy(pf, f->intent->name) : NULL;
 	if (!vf)
 		return 0;
 	vf_describe_user(vf, user, sizeof(user));
