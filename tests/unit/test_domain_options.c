@@ -161,7 +161,7 @@ static void many_vcpus_get_an_iommu(void **state)
 {
 	static uint32_t vcpus[256];
 	struct domain_case c;
-	_free_ char *xml = NULL, *own = NULL;
+	_free_ char *xml = NULL, *own = NULL, *virtio = NULL;
 
 	case_make(ctx, &c, HEAD);
 	c.guest->vcpus = 256;
@@ -174,10 +174,17 @@ static void many_vcpus_get_an_iommu(void **state)
 	assert_has(xml, "<driver intremap=\"on\" caching_mode=\"on\" eim=\"on\"/>");
 	assert_has(xml, "<ioapic driver=\"qemu\"/>");
 	validate(xml);
-	own = render_template(&c, "<domain><devices><iommu model='intel'><driver iotlb='on'/>"
-		"</iommu></devices></domain>");
+	/* Scenario 58: the attributes of a template stay. */
+	own = render_template(&c, "<domain><devices><iommu model='intel'><driver iotlb='on' "
+		"aw_bits='48'/></iommu></devices></domain>");
 	assert_int_equal(count(own, "<iommu"), 1);
 	assert_has(own, "iotlb=\"on\"");
+	assert_has(own, "aw_bits=\"48\"");
+	c.guest->vcpus = 2;
+	c.assignment.vcpu_count = c.cells[0].vcpu_count = 2;
+	virtio = render_template(&c, "<domain><devices><iommu model='virtio'/></devices></domain>");
+	assert_int_equal(count(virtio, "<iommu"), 1);
+	assert_has(virtio, "<iommu model=\"virtio\"");
 	assert_has(own, "eim=\"on\"");
 	validate(own);
 	case_clear(&c);

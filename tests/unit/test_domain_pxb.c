@@ -394,6 +394,7 @@ static void too_many_roots_are_refused(void **state)
 	case_clear(&v.c);
 }
 
+/* Scenario 60: a port below an expander. */
 static void attach_prefers_the_port_of_the_node(void **state)
 {
 	static const struct {
@@ -436,7 +437,7 @@ static void attach_prefers_the_port_of_the_node(void **state)
 	case_clear(&v.c);
 }
 
-/* Free ports of switches, which a guest for GPUs often has below each expander. */
+/* Scenario 60: free ports of switches, which a guest for GPUs often has below each expander. */
 static void ports_of_switches_are_ports(void **state)
 {
 #define CONTROLLER(index, model, bus, slot, more) "<controller type='pci' index='" index "' model='" model  \

@@ -67,6 +67,27 @@ check "all go back to none" bash -c \
 	"vfctl set $ens1/0 vlan=0 && vfctl set $ens1/1 vlan=0 && vfctl set $ens2/0 vlan=0"
 check "and reach each other" answers b 10.9.0.3
 
+# ---- Scenarios 65, 66, 71: each combination; IPv4 and IPv6, whose neighbour discovery is multicast ----
+for where in "a $a 1" "b $b 2" "w $w 3"; do
+	read -r ns device n <<<"$where"
+	ip -n "$ns" addr add "fd00:9::$n/64" dev "$device" nodad
+done
+set_all() { printf "%s $*\n" "$ens1/0" "$ens1/1" "$ens2/0" | vfctl -q set --batch -; }
+answers6() { ip netns exec "$1" busybox ping6 -c 1 -W 2 "$2"; }
+all_answer() { answers w 10.9.0.1 && answers6 w fd00:9::1 && answers a 10.9.0.2 && answers6 a fd00:9::2; }
+for vlan in 'vlan=0' 'vlan=100 qos=0' 'vlan=100 qos=3'; do
+	for trust in off on; do
+		for spoofchk in on off; do
+			rate=$([ $trust = $spoofchk ] && echo 50 || echo 0)
+			values="$vlan trust=$trust spoofchk=$spoofchk max-rate=$rate"
+			check "all VFs get $values" set_all "$values"
+			forget_neighbours a b w
+			eventually "the wire and the VF beside answer" 20 all_answer
+		done
+	done
+done
+check "back to the defaults" set_all vlan=0 trust=off spoofchk=on max-rate=0
+
 # ---- MAC and trust ----
 mac=$(mac_in a "$a")
 # igbvf takes a mailbox that answers too late for consent, and the emulated one may: what the PF has counts.
