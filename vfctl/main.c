@@ -298,6 +298,24 @@ static void begin_paged(void)
 	terminal_start_pager();
 }
 
+/*
+ * A remote URI is an error also for commands that do not connect: they would change this host. virsh
+ * reads LIBVIRT_DEFAULT_URI and vfctl does not, but an administrator who set it expects work on that host.
+ */
+static int check_uri(struct invocation *in)
+{
+	const char *uri = option_of(in, "connect"), *all = getenv("LIBVIRT_DEFAULT_URI");
+	int r = vfctl_libvirt_check_uri(in->ctx, uri);
+
+	if (r < 0)
+		return fail(in, r);
+	if (uri || !all || !all[0] || in->command->group == GROUP_OTHER ||
+		vfctl_libvirt_check_uri(in->ctx, all) == 0)
+		return 0;
+	return usage(in, "LIBVIRT_DEFAULT_URI is %.256s, the libvirt of another host, but vfctl works on "
+		"this one; to do that: vfctl -c qemu:///system ...", all);
+}
+
 static int set_up(struct invocation *in)
 {
 	const char *host = option_of(in, "host");
@@ -313,7 +331,7 @@ static int set_up(struct invocation *in)
 	}
 	if (in->command->reads && !in->command->waits && !in->json)
 		out_set_start(in->out, begin_paged);
-	if (set_timeout(in))
+	if (set_timeout(in) || check_uri(in))
 		return EXIT_USAGE;
 	if (state && vfctl_ctx_set_state_path(in->ctx, state) < 0)
 		return fail(in, -ENOMEM);

@@ -419,27 +419,13 @@ static void close_connection(struct vfctl_hypervisor *self)
 	free(self);
 }
 
-/*
- * "qemu+ssh://host/system" names the libvirt of another host, but everything else is read on this
- * one.
- */
-static int check_here(struct vfctl_ctx *ctx, const char *uri)
-{
-	const char *host = uri ? strstr(uri, "://") : NULL;
-
-	if (!host || host[3] == '/')
-		return 0;
-	return ctx_usage_error(ctx, -EINVAL, "%s is the libvirt of another host, but vfctl reads PFs, "
-		"CPUs and leases of this one; run vfctl there: ssh HOST vfctl ...", uri);
-}
-
 int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 	struct vfctl_hypervisor **ret_hypervisor)
 {
 	static bool events;
 	struct connection *c;
 	unsigned long version = 0;
-	int r = check_here(ctx, uri);
+	int r = vfctl_libvirt_check_uri(ctx, uri);
 
 	if (r < 0)
 		return r;

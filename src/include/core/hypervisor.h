@@ -99,9 +99,15 @@ void vfctl_domain_info_clear(struct vfctl_domain_info *domain);
 void vfctl_domain_infos_free(struct vfctl_domain_info *domains, size_t count);
 
 /**
+ * Check that a URI names the libvirt of this host: everything else that vfctl reads and changes is here.
+ * @param uri  NULL: qemu:///system.
+ * @return 0; -EINVAL for a URI with a host or a transport to one, and for an alias.
+ */
+int vfctl_libvirt_check_uri(struct vfctl_ctx *ctx, const char *uri);
+/**
  * Connect to libvirt.
  * @param uri  NULL: qemu:///system.
- * @return 0; -ENOPKG when libvirt is not installed; -ECONNREFUSED.
+ * @return 0; as vfctl_libvirt_check_uri(); -ENOPKG when libvirt is not installed; -ECONNREFUSED.
  */
 int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 	struct vfctl_hypervisor **ret_hypervisor);
