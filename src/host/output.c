@@ -150,20 +150,25 @@ static int write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
-/* Frees @output. */
-static int write_output(struct vfctl_ctx *ctx, struct vfctl_output *output, const char *text, size_t len)
+int vfctl_output_write(struct vfctl_ctx *ctx, struct vfctl_output *o, const char *text, size_t len)
 {
-	_cleanup_(vfctl_output_freep) struct vfctl_output *o = output;
 	int r = write_all(o->fd, text, len);
 
-	return r < 0 ? fail_write(ctx, o, r) : vfctl_output_commit(ctx, o);
+	return r < 0 ? fail_write(ctx, o, r) : 0;
+}
+
+static int write_output(struct vfctl_ctx *ctx, struct vfctl_output *o, const char *text, size_t len)
+{
+	int r = vfctl_output_write(ctx, o, text, len);
+
+	return r < 0 ? r : vfctl_output_commit(ctx, o);
 }
 
 int vfctl_file_write(struct vfctl_ctx *ctx, const char *path, const char *text, size_t len)
 {
 	_close_ int fd = str_eq(path, "/dev/null") ? open(path, O_WRONLY | O_CLOEXEC)
 						   : plain_inherited(path);
-	struct vfctl_output *output;
+	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
 	int r;
 
 	if (fd >= 0) {
@@ -174,11 +179,10 @@ int vfctl_file_write(struct vfctl_ctx *ctx, const char *path, const char *text, 
 	return r < 0 ? r : write_output(ctx, output, text, len);
 }
 
-int vfctl_tree_write(struct vfctl_ctx *ctx, const char *dir, const char *name, bool replace,
-	const char *text, size_t len)
+int vfctl_tree_open(struct vfctl_ctx *ctx, const char *dir, const char *name, bool replace,
+	struct vfctl_output **ret_output)
 {
 	_free_ char *path = str_format("%s/%s", dir, name), *parents = strdup(name);
-	struct vfctl_output *output;
 	int r, fd;
 
 	if (!path || !parents)
@@ -191,7 +195,15 @@ int vfctl_tree_write(struct vfctl_ctx *ctx, const char *dir, const char *name, b
 			"vfctl follows no link below %s", path, dir);
 	if (fd < 0)
 		return ctx_fail(ctx, fd, "write %s: %s", path, strerror(-fd));
-	r = open_output(ctx, path, fd, replace, &output);
+	return open_output(ctx, path, fd, replace, ret_output);
+}
+
+int vfctl_tree_write(struct vfctl_ctx *ctx, const char *dir, const char *name, bool replace,
+	const char *text, size_t len)
+{
+	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
+	int r = vfctl_tree_open(ctx, dir, name, replace, &output);
+
 	return r < 0 ? r : write_output(ctx, output, text, len);
 }
 

@@ -169,24 +169,38 @@ static int make_dir(const char *path)
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-/* Links in the image may lead anywhere: none is followed below @dir. */
+static int begin_file(struct invocation *in, const char *dir, const struct vfctl_guest_file *file,
+	struct vfctl_output **ret)
+{
+	mode_t mask = umask(file->secret ? 0077 : 0022);
+	int r = vfctl_tree_open(in->ctx, dir, file->path + 1, true, ret);
+
+	umask(mask);
+	return r < 0 ? r : vfctl_output_write(in->ctx, *ret, file->text, strlen(file->text));
+}
+
+/*
+ * Links in the image may lead anywhere: none is followed below @dir. No file gets its name before all
+ * are written.
+ */
 static int write_files(struct invocation *in, const struct guest_half *g, const char *dir)
 {
+	size_t count = g->tuning->file_count;
+	struct vfctl_output **files = calloc(count + 1, sizeof(struct vfctl_output *));
 	int r = make_dir(dir);
 
-	if (r < 0)
-		return fail_file(in, dir, -r);
-	for (size_t i = 0; i < g->tuning->file_count; i++) {
-		const struct vfctl_guest_file *file = &g->tuning->files[i];
-
-		mode_t mask = umask(file->secret ? 0077 : 0022);
-
-		r = vfctl_tree_write(in->ctx, dir, file->path + 1, true, file->text, strlen(file->text));
-		umask(mask);
-		if (r < 0)
-			return fail(in, r);
+	if (r < 0 || !files) {
+		free(files);
+		return r < 0 ? fail_file(in, dir, -r) : fail(in, -ENOMEM);
 	}
-	return EXIT_DONE;
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = begin_file(in, dir, &g->tuning->files[i], &files[i]);
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = vfctl_output_commit(in->ctx, files[i]);
+	for (size_t i = 0; i < count; i++)
+		vfctl_output_free(files[i]);
+	free(files);
+	return r < 0 ? fail(in, r) : EXIT_DONE;
 }
 
 static int write_cloud_init(struct invocation *in, const struct guest_half *g, const char *path)
