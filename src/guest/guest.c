@@ -109,8 +109,8 @@ int guest_share_mac(struct vfctl_ctx *ctx, const struct vfctl_placement *p,
 	if (!want->bond)
 		return 0;
 	if (io->infiniband)
-		return ctx_usage_error(ctx, -EINVAL, "line %u: vfs: VF %s is InfiniBand, and the ports of a "
-			"bond share a MAC; remove bond:, and create the bond in the guest alone", want->line,
+		return ctx_usage_error(ctx, -EINVAL, "%s: vfs: VF %s is InfiniBand, and the ports of a "
+			"bond share a MAC; remove bond:, and create the bond in the guest alone", want->at,
 			TEXT(&io->bdf));
 	io->bond = want->anti_affinity;
 	for (size_t i = 0; i < p->vf_count; i++)
@@ -130,10 +130,10 @@ int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, co
 	if (!want->mtu || !pf->mtu || want->mtu <= pf->mtu ||
 		(pf->infiniband && want->ipoib_mode == VFCTL_IPOIB_CONNECTED))
 		return 0;
-	return ctx_usage_error(ctx, -EINVAL, "line %u: vfs: an MTU of %u is more than %s has (%u), and "
+	return ctx_usage_error(ctx, -EINVAL, "%s: vfs: an MTU of %u is more than %s has (%u), and "
 		"the MTU of a PF limits that of its VFs; raise it with mtu: %u in its entry of "
 		"host.yaml and vfctl apply",
-		want->line, want->mtu, vfctl_pf_name(pf, name), pf->mtu, want->mtu);
+		want->at, want->mtu, vfctl_pf_name(pf, name), pf->mtu, want->mtu);
 }
 
 /* libvirt's src/util/virnetdev.c: "Unable to configure VF N of PF 'X' because the PF is not online". */
@@ -189,7 +189,7 @@ static int fill_vf(struct vfctl_ctx *ctx, struct vfctl_placement *p, size_t i)
 	if (r == 0)
 		r = guest_give_identity(ctx, &p->identities, &want->identity, pf, vf, device, out);
 	if (r < 0)
-		return ctx_prefix(ctx, r, "line %u: vfs", want->line);
+		return ctx_prefix(ctx, r, "%s: vfs", want->at);
 	p->vf_count++;
 	return 0;
 }

@@ -96,7 +96,7 @@ static int make_want(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 		r = ctx_usage_error(ctx, -EINVAL, "%s is %s, not %s", vf->pf, fabric_name(pf->fabric),
 			asked == VFCTL_FABRIC_INFINIBAND ? "infiniband" : "ethernet");
 	if (r < 0)
-		return ctx_prefix(ctx, r, "line %u: vfs", vf->line);
+		return ctx_prefix(ctx, r, "%s: vfs", vf->at);
 	ret->pf = pf->bdf;
 	return 0;
 }

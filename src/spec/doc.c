@@ -432,3 +432,8 @@ char *doc_json(const struct doc_node *root)
 	put_json(&out, root);
 	return out.failed ? NULL : buf_steal(&out);
 }
+
+char *doc_at(const struct doc_node *node)
+{
+	return str_format("%s:%u:%u", node->file, node->line, node->column);
+}

@@ -51,4 +51,7 @@ char *doc_json(const struct doc_node *root);
 void doc_free(struct doc_node *node);
 DEFINE_FREEP(struct doc_node, doc_free)
 
+/* "FILE:LINE:COLUMN", for messages after the document was freed; NULL if memory is exhausted. */
+char *doc_at(const struct doc_node *node);
+
 #endif

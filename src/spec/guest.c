@@ -53,11 +53,13 @@ void vfctl_guest_free(struct vfctl_guest *guest)
 		free(guest->vfs[i].pf);
 		free(guest->vfs[i].anti_affinity_name);
 		free(guest->vfs[i].bond);
+		free(guest->vfs[i].at);
 		clear_identity(&guest->vfs[i]);
 	}
 	free(guest->vfs);
 	free(guest->cells);
 	free(guest->cpu);
+	free(guest->tuning_at);
 	doc_free(guest->doc);
 	free(guest);
 }

@@ -245,7 +245,10 @@ static int read_vf(struct reader *r, const struct doc_node *node, void *object)
 	if (!array_grow(guest->vfs, guest->vf_count))
 		return ctx_oom(r->ctx);
 	vf = &guest->vfs[guest->vf_count++];
-	*vf = (struct vfctl_guest_vf){.count = 1, .cell = VFCTL_CELL_ANY, .line = node->line};
+	*vf = (struct vfctl_guest_vf){.count = 1, .cell = VFCTL_CELL_ANY,
+		.at = doc_at(node)};
+	if (!vf->at)
+		return ctx_oom(r->ctx);
 	error = reader_table(r, node, &vf_table, vf, seen);
 	return error < 0 ? error : finish_vf(r, node, vf, seen);
 }

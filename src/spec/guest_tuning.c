@@ -2,6 +2,7 @@
 /* tuning: a profile, or a mapping of a profile and settings that override it. */
 #include <errno.h>
 
+#include "core/hostspec.h"
 #include "spec/guest.h"
 
 #define T(member) offsetof(struct vfctl_guest_tuning, member)
@@ -60,7 +61,20 @@ int read_guest_tuning(struct reader *r, const struct key *key, const struct doc_
 {
 	struct vfctl_guest *guest = object;
 
+	free(guest->tuning_at);
+	guest->tuning_at = doc_at(value);
+	if (!guest->tuning_at)
+		return ctx_oom(r->ctx);
 	/* Most files name only a profile. */
 	return reader_short(r, key, value, &guest_tuning_table, &guest->tuning,
 		"name a profile, as in tuning: latency, or remove the key");
+}
+
+int vfctl_guest_check_tuning(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	const struct vfctl_guest *guest)
+{
+	const struct vfctl_profile *profile;
+	int r = guest->tuning.profile[0] ? vfctl_profile_need(ctx, spec, guest->tuning.profile, &profile) : 0;
+
+	return r < 0 && guest->tuning_at ? ctx_prefix(ctx, r, "%s: tuning", guest->tuning_at) : r;
 }

@@ -37,6 +37,9 @@ void vfctl_host_spec_free(struct vfctl_host_spec *spec)
 	strv_free(spec->after_change);
 	strv_free(spec->sources);
 	strv_free(spec->foreign.pfs);
+	free(spec->foreign.pfs_at);
+	free(spec->reserved_cpus_at);
+	free(spec->shared_cpus_at);
 	free(spec);
 }
 
@@ -303,6 +306,14 @@ static int check_file(struct reader *r, const struct doc_node *root,
 	return check_cpus(r, &file->spec, seen);
 }
 
+static int note_place(struct reader *r, const struct doc_node *node, char **ret)
+{
+	if (!node)
+		return 0;
+	*ret = doc_at(node);
+	return *ret ? 0 : ctx_oom(r->ctx);
+}
+
 static int read_file(struct reader *r, const struct doc_node *root, struct file *file)
 {
 	const struct doc_node *seen[ARRAY_SIZE(host_keys)] = {0};
@@ -310,6 +321,10 @@ static int read_file(struct reader *r, const struct doc_node *root, struct file 
 
 	if (error == 0)
 		error = check_file(r, root, file, seen);
+	if (error == 0)
+		error = note_place(r, seen[RESERVED_CPUS], &file->spec.reserved_cpus_at);
+	if (error == 0)
+		error = note_place(r, seen[SHARED_CPUS], &file->spec.shared_cpus_at);
 	file->spec.reserved_stated = seen[RESERVED_CPUS] != NULL;
 	if (error == 0 && file->host)
 		str_copy(file->spec.host, sizeof(file->spec.host), file->host);

@@ -58,7 +58,8 @@ static int read_lag(struct reader *r, const struct doc_node *node, void *object)
 	if (!array_grow(spec->lags, spec->lag_count))
 		return ctx_oom(r->ctx);
 	lag = &spec->lags[spec->lag_count++];
-	*lag = (struct vfctl_lag_spec){.line = node->line, .file = strdup(node->file)};
+	*lag = (struct vfctl_lag_spec){.line = node->line, .column = node->column,
+		.file = strdup(node->file)};
 	if (!lag->file)
 		return ctx_oom(r->ctx);
 	error = reader_map(r, node, lag_keys, ARRAY_SIZE(lag_keys), lag, seen);

@@ -412,7 +412,7 @@ static int read_pf(struct reader *r, const struct doc_node *node, void *object)
 	if (!array_grow(spec->pfs, spec->pf_count))
 		return ctx_oom(r->ctx);
 	pf = &spec->pfs[spec->pf_count++];
-	*pf = (struct vfctl_pf_spec){.line = node->line, .file = strdup(node->file)};
+	*pf = (struct vfctl_pf_spec){.line = node->line, .column = node->column, .file = strdup(node->file)};
 	if (!pf->file)
 		return ctx_oom(r->ctx);
 	error = reader_map(r, node, pf_keys, ARRAY_SIZE(pf_keys), pf, seen);

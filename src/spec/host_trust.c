@@ -38,6 +38,21 @@ static int read_vlans(struct reader *r, const struct key *key, const struct doc_
 	return 0;
 }
 
+/* With the units of the VFs' max-rate; at least 1 Mbit/s, as 0 would be no limit. */
+static int read_rate(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_foreign_spec *f = object;
+	struct vfctl_vf_attrs attrs = {0};
+	int error = reader_attr(r, key, value, &attrs);
+
+	if (error == 0 && !attrs.max_rate_mbps)
+		return reader_fail(r, value, key->name, -EINVAL, "0 would be no limit; write a number of "
+			"Mbit/s, or with its unit: 2500mbit, 10gbit");
+	f->max_rate_mbps = attrs.max_rate_mbps;
+	return error;
+}
+
 static int check_foreign(struct reader *r, const struct doc_node *node,
 	const struct vfctl_foreign_spec *f, const struct doc_node *const *seen, size_t count)
 {
@@ -51,17 +66,20 @@ static int check_foreign(struct reader *r, const struct doc_node *node,
 	return 0;
 }
 
+enum { FOREIGN_ALLOW, FOREIGN_PFS };
+
 static const struct key foreign_keys[] = {
-	{"allow", read_word, F(mode), 0, 0, foreign_mode_text},
-	{"pfs", read_lines, F(pfs), 0, FOREIGN_PFS_MAX, NULL},
+	[FOREIGN_ALLOW] = {"allow", read_word, F(mode), 0, 0, foreign_mode_text},
+	[FOREIGN_PFS] = {"pfs", read_lines, F(pfs), 0, FOREIGN_PFS_MAX, NULL},
 	{"vlans", read_vlans, F(vlans), 0, 0, NULL},
-	{"max-rate", read_u32, F(max_rate_mbps), 1, UINT32_MAX, NULL},
+	{"max-rate", read_rate, 0, 0, 0, NULL},
 	{"trust", read_switch, F(trust), 0, 0, NULL},
 	{"spoofchk-off", read_switch, F(spoofchk_off), 0, 0, NULL},
 };
 
 static const struct shape foreign_shapes[] = {
 	{.read = read_vlans, .kinds = SHAPE_TEXT},
+	{.read = read_rate, .kinds = SHAPE_ATTR},
 };
 const struct table foreign_table = {foreign_keys, ARRAY_SIZE(foreign_keys), foreign_shapes,
 	ARRAY_SIZE(foreign_shapes), .required = NULL};
@@ -83,6 +101,8 @@ int read_foreign(struct reader *r, const struct key *key, const struct doc_node 
 		return error < 0 ? error : check_foreign(r, value, f, none, ARRAY_SIZE(foreign_keys));
 	}
 	error = reader_map(&inner, value, foreign_keys, ARRAY_SIZE(foreign_keys), f, seen);
+	if (error == 0 && seen[FOREIGN_PFS] && !(f->pfs_at = doc_at(seen[FOREIGN_PFS])))
+		return ctx_oom(r->ctx);
 	return error < 0 ? error : check_foreign(&inner, value, f, seen, ARRAY_SIZE(foreign_keys));
 }
 

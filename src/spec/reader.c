@@ -22,7 +22,9 @@ int reader_fail(struct reader *r, const struct doc_node *at, const char *key, in
 	va_start(args, fmt);
 	choices = str_vformat(fmt, args);
 	va_end(args);
-	return choices ? doc_fail(r->ctx, at, error, "%s%s: %s", r->path, key, choices) : ctx_oom(r->ctx);
+	/* The entry of a list has no key of its own: "modules[0].". */
+	return choices ? doc_fail(r->ctx, at, error, "%.*s%s: %s", (int)strlen(r->path) - (!*key && *r->path),
+		r->path, key, choices) : ctx_oom(r->ctx);
 }
 
 int read_table_attr(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -399,20 +401,33 @@ static int read_duration(struct reader *r, const struct key *key,
 		"30m, 1h or 7d", text);
 }
 
+/* In the largest unit that gives a whole number. */
+static const char *duration_text(const struct unit *units, uint64_t ms, char room[32])
+{
+	const struct unit *best = units;
+
+	for (const struct unit *u = units; u->name; u++)
+		if (ms && u->ms > best->ms && ms % u->ms == 0)
+			best = u;
+	snprintf(room, 32, "%" PRIu64 "%s", ms / best->ms, best->name);
+	return room;
+}
+
 int read_seconds(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
 	static const struct unit units[] = {{"s", 1000}, {"m", 60000}, {"h", 3600000},
 		{"d", 86400000}, {NULL, 0}};
+	char least[32], most[32];
 	uint64_t ms = 0;
 	int error = read_duration(r, key, value, units, &ms);
 
 	if (error < 0)
 		return error;
 	if (ms / 1000 < key->min || ms / 1000 > key->max)
-		return reader_fail(r, value, key->name, -EINVAL,
-			"'%s' is not allowed; it must be %" PRIu64 " to %" PRIu64 " seconds",
-			value->text, key->min, key->max);
+		return reader_fail(r, value, key->name, -EINVAL, "'%s' is not allowed; it must be %s to %s",
+			value->text, duration_text(units, key->min * 1000, least),
+			duration_text(units, key->max * 1000, most));
 	*AT(uint32_t) = (uint32_t)(ms / 1000);
 	return 0;
 }
@@ -421,15 +436,16 @@ int read_milliseconds(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
 	static const struct unit units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {NULL, 0}};
+	char least[32], most[32];
 	uint64_t ms = 0;
 	int error = read_duration(r, key, value, units, &ms);
 
 	if (error < 0)
 		return error;
 	if (ms < key->min || ms > key->max)
-		return reader_fail(r, value, key->name, -EINVAL,
-			"'%s' is not allowed; it must be %" PRIu64 " to %" PRIu64
-			" milliseconds", value->text, key->min, key->max);
+		return reader_fail(r, value, key->name, -EINVAL, "'%s' is not allowed; it must be %s to %s",
+			value->text, duration_text(units, key->min, least),
+			duration_text(units, key->max, most));
 	*AT(uint32_t) = (uint32_t)ms;
 	return 0;
 }
@@ -443,7 +459,7 @@ struct lines {
 static int read_one_line(struct reader *r, const struct doc_node *node, void *object)
 {
 	struct lines *lines = object;
-	const struct key each = {.name = "the entry", .min = 1, .max = 4096};
+	const struct key each = {.name = "", .min = 1, .max = 4096};
 
 	/* Allocate one more than needed: the last entry stays NULL. */
 	if (!array_grow(lines->v, lines->count) || !array_grow(lines->v, lines->count + 1))

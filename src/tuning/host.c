@@ -325,7 +325,7 @@ static int check_present(struct vfctl_ctx *ctx, const struct vfctl_cpuset *prese
 		return 0;
 	vfctl_cpuset_format(&absent, text, sizeof(text));
 	vfctl_cpuset_format(present, all, sizeof(all));
-	return ctx_usage_error(ctx, -EINVAL, "host.yaml: %s: this host has no CPU %s; it has %s",
+	return ctx_usage_error(ctx, -EINVAL, "%s: this host has no CPU %s; it has %s",
 		key, text, all);
 }
 
@@ -339,7 +339,10 @@ int host_tuning_check_cpus(struct vfctl_ctx *ctx, const struct vfctl_host_spec *
 		vfctl_cpuset_parse(str_rstrip(text), &present) < 0)
 		return 0;
 	r = check_present(ctx, &present, "reserved-cpus", &spec->reserved_cpus);
-	return r < 0 ? r : check_present(ctx, &present, "shared-cpus", &spec->shared_cpus);
+	if (r < 0)
+		return ctx_prefix(ctx, r, "%s", spec->reserved_cpus_at);
+	r = check_present(ctx, &present, "shared-cpus", &spec->shared_cpus);
+	return r < 0 ? ctx_prefix(ctx, r, "%s", spec->shared_cpus_at) : 0;
 }
 
 int host_tuning_add_steps(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,

@@ -499,10 +499,25 @@ static int compare(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	}
 	d->error = r;
 	d->mistaken = r < 0 && vfctl_ctx_usage_error(ctx);
+	if (d->mistaken || r == -ENOENT) /* the entry is wrong for this host */
+		ctx_prefix(ctx, r, "%s:%u:%u", d->spec->file, d->spec->line, d->spec->column);
 	if (r < 0)
 		d->message = strdup(vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 	return 0;
+}
+
+/* Their VFs would be refused at each start; but such a PF may be plugged in later. */
+static void warn_foreign(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_foreign_spec *f)
+{
+	const struct vfctl_pf *pf;
+
+	for (char **name = f->pfs; name && *name; name++)
+		if (vfctl_inventory_find_pf(ctx, inv, *name, &pf) < 0)
+			log_warn(ctx, "%s: foreign-domains.pfs: this host has no PF %s, so no domain can "
+				"use its free VFs", f->pfs_at, *name);
+	ctx_clear(ctx);
 }
 
 int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
@@ -531,6 +546,8 @@ int vfctl_declared_read(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 		all->count = i + 1;
 		r = compare(ctx, snapshot, &w, all, &all->pfs[i]);
 	}
+	if (r == 0)
+		warn_foreign(ctx, snapshot->inventory, &spec->foreign);
 	if (r == 0)
 		r = apply_host_compare(ctx, spec, ids, all);
 	if (r == 0)

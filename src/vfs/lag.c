@@ -405,6 +405,8 @@ int lag_compare(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 		if (r == -ENOMEM)
 			return r;
 		d->error = r;
+		if (r == -EINVAL || r == -ENOENT) /* the entry is wrong for this host */
+			ctx_prefix(ctx, r, "%s:%u:%u", d->spec->file, d->spec->line, d->spec->column);
 		if (r < 0) {
 			d->message = strdup(vfctl_ctx_error(ctx));
 			vfctl_change_free(steal(d->change));

@@ -217,7 +217,7 @@ static void errors_say_where_and_what(void **state)
 		{POOL("derive: pci"), "none, host or mac"},
 		{POOL("values: [0x2], rest: 10"), "must be a number and its unit"},
 		{POOL("values: [0x2], rest: 1w"), "must be a number and its unit"},
-		{POOL("values: [0x2], rest: 366d"), "seconds"},
+		{POOL("values: [0x2], rest: 366d"), "must be 0s to 365d"},
 		{POOL("values: [0x2], rest: 99999999999d"), "must be a number and its unit"},
 		/* partitions */
 		{"partitions: [{name: a, pkey: 0x8010}]", "write 0x0010 with membership: full"},
@@ -245,7 +245,7 @@ static void errors_say_where_and_what(void **state)
 		{ETCD("cert: /c"), "it also needs key"},
 		{ETCD("user: u"), "it also needs password-file"},
 		{ETCD("ca: c"), "absolute path"},
-		{ETCD("timeout: 50ms"), "milliseconds"},
+		{ETCD("timeout: 50ms"), "must be 100ms to 10m"},
 		{ETCD("block: 121"), "from 0 to 120"},
 		{"after-change: {command: [reload]}", "must be an absolute path"},
 		{"after-change: {command: reload}", "must be a list"},

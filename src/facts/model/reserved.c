@@ -64,12 +64,13 @@ static int add_given(struct vfctl_ctx *ctx, const struct vfctl_cpuset *given,
 static int read_spec(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	struct vfctl_host_model *m)
 {
-	int r = check_online(ctx, m, "host.yaml: reserved-cpus", &spec->reserved_cpus);
+	int r = check_online(ctx, m, "reserved-cpus", &spec->reserved_cpus);
 
-	if (r == 0)
-		r = check_online(ctx, m, "host.yaml: shared-cpus", &spec->shared_cpus);
 	if (r < 0)
-		return r;
+		return ctx_prefix(ctx, r, "%s", spec->reserved_cpus_at);
+	r = check_online(ctx, m, "shared-cpus", &spec->shared_cpus);
+	if (r < 0)
+		return ctx_prefix(ctx, r, "%s", spec->shared_cpus_at);
 	m->reserved_cpus = spec->reserved_cpus;
 	m->host_memory_bytes = spec->reserved_memory_bytes;
 	m->shared_cpus = spec->shared_cpus;

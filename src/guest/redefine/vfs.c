@@ -258,9 +258,9 @@ static int fail_moved(struct vfctl_ctx *ctx, const struct redefine_op *r, const 
 	const struct vfctl_pf *untold = untold_pf(r);
 
 	if (now)
-		return ctx_fail(ctx, -EEXIST, "line %u: vfs: %s is not the PF of VF %s, which domain %s "
+		return ctx_fail(ctx, -EEXIST, "%s: vfs: %s is not the PF of VF %s, which domain %s "
 			"got: that PF is now %s (%s); write that into the file, or remove the VF "
-			"first: vfctl detach %s --vf %s", want->line, want->pf, TEXT(vf), name,
+			"first: vfctl detach %s --vf %s", want->at, want->pf, TEXT(vf), name,
 			vfctl_pf_name(now, (char[VFCTL_BDF_TEXT]){0}), TEXT(&now->bdf), name, TEXT(vf));
 	return ctx_fail(ctx, -EIO, "nothing is changed: another PF has the address of the PF from "
 		"which domain %s got VF %s, and that PF may be %s (%s); repair that, or remove the VF "
@@ -394,7 +394,7 @@ static int new_identity(struct vfctl_ctx *ctx, struct redefine_op *r,
 	if (e == 0)
 		e = guest_give_identity(ctx, &r->placed->identities, &want->identity, pf, vf, device,
 			out);
-	return e < 0 ? ctx_prefix(ctx, e, "line %u: vfs", want->line) : 0;
+	return e < 0 ? ctx_prefix(ctx, e, "%s: vfs", want->at) : 0;
 }
 
 /* It was a port of a bond, and is none any more: another VF has the MAC that both had. */

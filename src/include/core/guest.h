@@ -100,7 +100,7 @@ struct vfctl_guest_vf {
 	 * @ref anti_affinity. NULL: none.
 	 */
 	char *bond;
-	unsigned line; /**< line in guest.yaml, for messages about this VF */
+	char *at; /**< "FILE:LINE:COLUMN" of its entry, for messages about this VF */
 };
 
 /** A choice that follows from the rest of the guest unless the file sets it. */
@@ -199,6 +199,7 @@ struct vfctl_guest {
 	size_t vf_count; /**< number of entries, not of VFs: each entry has a count */
 	struct vfctl_guest_xml xml;
 	struct vfctl_guest_tuning tuning;
+	char *tuning_at; /**< "FILE:LINE:COLUMN" of tuning:; NULL: the file has none */
 	struct doc_node *doc;	/**< its guest.yaml as it was read; NULL: it does not come from a file */
 	uint64_t template_hash; /**< hash of the text of its template; 0: it has none, or it is not known */
 };

@@ -54,6 +54,7 @@ enum vfctl_foreign_mode {
 struct vfctl_foreign_spec {
 	enum vfctl_foreign_mode mode;
 	char **pfs; /**< names of PFs whose free VFs may be taken; NULL-terminated, or NULL */
+	char *pfs_at; /**< "FILE:LINE:COLUMN" of that list, for messages */
 	struct vfctl_cpuset vlans; /**< VLAN tags that may be requested, besides none */
 	uint32_t max_rate_mbps; /**< highest rate, and then one must be stated; 0: any */
 	bool trust;	   /**< trust may be switched on */
@@ -72,7 +73,7 @@ struct vfctl_pf_tuning {
 /** One PF as this host declares it. */
 struct vfctl_pf_spec {
 	char *file;    /**< its file, under the name with which it was read */
-	unsigned line; /**< line in that file */
+	unsigned line, column; /**< its place in that file */
 	/**
 	 * What identifies it: exactly one PF of the host must match everything that is stated.
 	 * Names are its address, network device, alternative name or RDMA device.
@@ -105,7 +106,7 @@ struct vfctl_pf_spec {
 /** Two ports of one card that its VFs use as one port (VF-LAG). */
 struct vfctl_lag_spec {
 	char *file; /**< its file */
-	unsigned line;
+	unsigned line, column;
 	char *bond;  /**< network device */
 	char *mode;  /**< "active-backup", "balance-xor" or "802.3ad" */
 	char **pfs; /**< two names of PFs; NULL-terminated */
@@ -185,6 +186,7 @@ struct vfctl_host_spec {
 	struct vfctl_cpuset reserved_cpus;  /**< CPUs that are reserved for the host */
 	uint64_t reserved_memory_bytes;	    /**< reserved for the host on each node */
 	struct vfctl_cpuset shared_cpus;    /**< CPUs for shared vCPUs */
+	char *reserved_cpus_at, *shared_cpus_at; /**< "FILE:LINE:COLUMN" of both; NULL: not stated */
 	uint32_t shared_ratio; /**< shared vCPUs per shared CPU; 0: not stated */
 	struct vfctl_typical typical[VFCTL_TYPICAL_MAX]; /**< guests that are expected next */
 	size_t typical_count;
@@ -287,6 +289,10 @@ const struct vfctl_profile *vfctl_profile_find(const struct vfctl_host_spec *spe
  */
 int vfctl_profile_need(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, const char *name,
 	const struct vfctl_profile **ret);
+struct vfctl_guest;
+/** Do this for the profile of a guest, if it has one: the message begins with its place in the file. */
+int vfctl_guest_check_tuning(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	const struct vfctl_guest *guest);
 
 #ifdef __cplusplus
 }
