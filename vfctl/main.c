@@ -209,6 +209,7 @@ const struct member answer_change_done[] = {
 	NOTHING,
 	TEXT("pending", change_pending, "work that you still have to do; the exit status is 3",
 		OPTIONAL),
+	PART(change, answer_steps),
 	PART_AT(result, answer_change_result, OPTIONAL),
 	PART_SELF(answer_warnings), END};
 #undef OF

@@ -287,7 +287,7 @@ int ctx_fail(struct vfctl_ctx *ctx, int error, const char *fmt, ...)
 int ctx_mark_usage_error(struct vfctl_ctx *ctx, int error)
 {
 	static const int mistakes[] = {-EINVAL, -ENOENT, -ERANGE, -EEXIST, -E2BIG, -EILSEQ, -EISDIR,
-		-ENOTDIR};
+		-ENOTDIR, -EMEDIUMTYPE, -EFBIG, -EBADMSG, -ENAMETOOLONG, -ELOOP};
 
 	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
 		if (error == mistakes[i])

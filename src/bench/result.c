@@ -487,7 +487,7 @@ int bench_result_read(struct vfctl_ctx *ctx, const char *dir, struct bench_resul
 		return ctx_oom(ctx);
 	r = read_whole(ctx, dir, BENCH_DESCRIPTION, path, &text);
 	if (r == -ENOENT || r == -ENOTDIR)
-		return ctx_fail(ctx, -ENOENT, "%s is not a result directory: it has no "
+		return ctx_usage_error(ctx, -ENOENT, "%s is not a result directory: it has no "
 			"" BENCH_DESCRIPTION, dir);
 	if (r == 0)
 		r = bench_result_parse(ctx, path, text.data ? text.data : "", text.len, &result);

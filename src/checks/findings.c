@@ -12,6 +12,7 @@
 #include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "sriov/inventory.h"
+#include "sriov/vf_changes.h"
 
 #define DEFINITIONS "/etc/libvirt/qemu"
 
@@ -320,6 +321,23 @@ static int look_at_port(struct look *l, const struct vfctl_lease *lease,
 			"attach; until then the domain cannot start", name, at));
 }
 
+/* Identities cannot change while the guest uses the VF. */
+static char *policy_remedy(const struct vfctl_vf *vf, const char *pf, const char *domain,
+	const struct vfctl_vf_attrs *want, uint32_t differs)
+{
+	_buf_ struct buf text = {0}, now = {0};
+	uint32_t later = differs & VF_CHANGES_UNUSED;
+
+	attrs_put(&now, want, differs & ~later);
+	if (now.len)
+		buf_printf(&text, "set it now: vfctl set %s/%u %s --live; ", pf, vf->index, now.data);
+	buf_printf(&text, "check that the next start sets it: vfctl hook status");
+	if (later)
+		buf_printf(&text, "; the rest needs that start: virsh shutdown %s, then virsh start %s",
+			domain, domain);
+	return now.failed ? NULL : buf_steal(&text);
+}
+
 /* It runs, and libvirt did not run the hook at its start. */
 static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
@@ -339,8 +357,7 @@ static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
 	return add_finding(l, VFCTL_FINDING_UNGUARDED, lease, &leased->bdf,
 		str_format("libvirt did not run vfctl's hook when domain %s started: VF %s/%u has %s, its "
 			"lease says %s", lease->domain_name, name, vf->index, is.data, wanted.data),
-		str_format("set it now: vfctl set %s/%u %s --live; check that the next start sets it: "
-			"vfctl hook status", name, vf->index, wanted.data));
+		policy_remedy(vf, name, lease->domain_name, &want, differs));
 }
 
 static int look_at_vf(struct look *l, const struct vfctl_lease *lease,

@@ -112,26 +112,6 @@ static int check_new(struct vfctl_ctx *ctx, const struct define *d)
 	return r;
 }
 
-/* "1024 MiB of node 0 and 2048 MiB of node 1" */
-static void put_memory(const struct vfctl_lease *l, struct buf *text)
-{
-	for (size_t i = 0; i < l->cell_count; i++)
-		buf_printf(text, "%s%llu MiB of node %d", i ? " and " : "",
-			(unsigned long long)l->cells[i].memory_bytes >> 20,
-			l->cells[i].memory_node);
-}
-
-/* ", a part of CPU 5" */
-static void put_qemu(const struct vfctl_lease *l, struct buf *text)
-{
-	char cpus[256];
-
-	vfctl_cpuset_format(&l->qemu_cpus, cpus, sizeof(cpus));
-	if (cpus[0])
-		buf_printf(text, ", CPU%s %s for QEMU's threads (shared with other guests),",
-			vfctl_cpuset_count(&l->qemu_cpus) == 1 ? "" : "s", cpus);
-}
-
 static bool lease_carries(const struct vfctl_lease *l, const struct vfctl_id *id)
 {
 	for (size_t i = 0; i < l->vf_count; i++)
@@ -177,8 +157,8 @@ static int add_define_steps(struct vfctl_ctx *ctx, struct define *d,
 	for (size_t i = 0; i < d->lease.vf_count; i++)
 		buf_printf(&vfs, "%s%s", i ? ", " : d->lease.vf_count > 1 ? " and VFs " : " and VF ",
 			TEXT(&d->lease.vfs[i].bdf));
-	put_memory(&d->lease, &memory);
-	put_qemu(&d->lease, &qemu);
+	lease_put_memory(&d->lease, &memory);
+	lease_put_qemu(&d->lease, &qemu);
 	vfctl_cpuset_format(&d->lease.cpus, cpus, sizeof(cpus));
 	step_begin(steps, "lease to domain %s: CPUs %s%s and %s%s", d->lease.domain_name, cpus,
 		qemu.data ? qemu.data : "", memory.data ? memory.data : "no memory",
@@ -269,12 +249,10 @@ int define_locked(struct vfctl_ctx *ctx, const struct define_request *q,
 	struct vfctl_change *change)
 {
 	_cleanup_(define_clear) struct define d = {.hv = q->options->hypervisor};
-	const struct vfctl_profile *profile;
-	int r = 0;
+	int r;
 
 	q->guest->template_hash = q->template_text ? guest_template_hash(q->template_text) : 0;
-	if (q->guest->tuning.profile[0])
-		r = vfctl_profile_need(ctx, q->options->spec, q->guest->tuning.profile, &profile);
+	r = vfctl_guest_check_tuning(ctx, q->options->spec, q->guest);
 	if (r == 0)
 		r = define_or_change(ctx, &d, q, change);
 

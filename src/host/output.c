@@ -33,7 +33,7 @@ static int look_output(struct vfctl_ctx *ctx, struct vfctl_output *o)
 	if (!o->is_there)
 		return errno == ENOENT ? 0 : fail_write(ctx, o, -errno);
 	if (!S_ISREG(o->old.st_mode))
-		return ctx_fail(ctx, -EEXIST, "%s is %s; name a regular file",
+		return ctx_usage_error(ctx, -EEXIST, "%s is %s; name a regular file",
 			o->path, plain_what(o->old.st_mode));
 	return o->replace ? 0 : ctx_fail(ctx, -EEXIST, "%s exists; remove it or name another "
 		"file", o->path);
@@ -115,10 +115,10 @@ static int open_output(struct vfctl_ctx *ctx, const char *path, int dir, bool re
 	slash = strrchr(o->path, '/');
 	o->name = slash ? slash + 1 : o->path;
 	if (!*o->name || str_eq(o->name, ".") || str_eq(o->name, ".."))
-		return ctx_fail(ctx, -EEXIST, "'%s' is not a file name", path);
+		return ctx_usage_error(ctx, -EEXIST, "'%s' is not a file name", path);
 	r = o->dir < 0 ? open_dir(o) : 0;
 	if (r < 0)
-		return fail_write(ctx, o, r);
+		return ctx_mark_usage_error(ctx, fail_write(ctx, o, r));
 	r = look_output(ctx, o);
 	if (r < 0)
 		return r;

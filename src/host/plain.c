@@ -133,7 +133,7 @@ static int read_all(struct vfctl_ctx *ctx, const char *path, int fd, size_t max,
 	if (r == -ENOMEM)
 		return ctx_oom(ctx);
 	if (r == -EFBIG)
-		return fail_long(ctx, path, max);
+		return ctx_mark_usage_error(ctx, fail_long(ctx, path, max));
 	if (r < 0)
 		return ctx_fail(ctx, r, "%s: %s", path, strerror(-r));
 	*ret_len = text.len;
@@ -149,11 +149,11 @@ int vfctl_file_read(struct vfctl_ctx *ctx, const char *path, size_t max, char **
 	struct stat st;
 
 	if (!is_stdin && fd < 0)
-		return fail_open(ctx, path, fd);
+		return ctx_mark_usage_error(ctx, fail_open(ctx, path, fd));
 	if (is_stdin)
 		path = "standard input";
 	else if (fstat(fd, &st) == 0 && st.st_size > (off_t)max)
-		return fail_long(ctx, path, max);
+		return ctx_mark_usage_error(ctx, fail_long(ctx, path, max));
 	return read_all(ctx, path, fd < 0 ? STDIN_FILENO : fd, max, ret_text, ret_len);
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "base/buf.h"
 #include "base/json.h"
 
 bool lease_text_is(const char *text, const char *id)
@@ -285,4 +284,24 @@ int lease_vf_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lea
 	*ret = vf;
 	*ret_running = json_flag(json_member(json, "running"));
 	return 0;
+}
+
+/* ---- in messages ---- */
+
+void lease_put_memory(const struct vfctl_lease *l, struct buf *text)
+{
+	for (size_t i = 0; i < l->cell_count; i++)
+		buf_printf(text, "%s%llu MiB of node %d", i ? " and " : "",
+			(unsigned long long)l->cells[i].memory_bytes >> 20,
+			l->cells[i].memory_node);
+}
+
+void lease_put_qemu(const struct vfctl_lease *l, struct buf *text)
+{
+	char cpus[256];
+
+	vfctl_cpuset_format(&l->qemu_cpus, cpus, sizeof(cpus));
+	if (cpus[0])
+		buf_printf(text, ", CPU%s %s for QEMU's threads (shared with other guests),",
+			vfctl_cpuset_count(&l->qemu_cpus) == 1 ? "" : "s", cpus);
 }

@@ -2,6 +2,7 @@
 #ifndef VFCTL_LEASE_LEASE_TEXT_H
 #define VFCTL_LEASE_LEASE_TEXT_H
 
+#include "base/buf.h"
 #include "base/ctx.h"
 #include "core/lease.h"
 
@@ -31,6 +32,11 @@ int lease_vf_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lea
 char *lease_shape_to_text(const struct vfctl_lease *lease);
 /* @ret owns the cells; lease_clear() frees them. -EBADMSG if it is not a valid text. */
 int lease_shape_from_text(struct vfctl_ctx *ctx, const char *text, struct vfctl_lease *ret);
+
+/* Append "1024 MiB of node 0 and 2048 MiB of node 1"; nothing without cells. */
+void lease_put_memory(const struct vfctl_lease *lease, struct buf *text);
+/* Append ", CPU 5 for QEMU's threads (shared with other guests),"; nothing if it has none. */
+void lease_put_qemu(const struct vfctl_lease *lease, struct buf *text);
 
 /* Whether the text begins with this id. */
 bool lease_text_is(const char *text, const char *id);

@@ -13,6 +13,9 @@
 #include "facts/snapshot/snapshot.h"
 #include "ids/live.h"
 #include "lease/lease.h"
+#include "base/find.h"
+#include "sriov/holder.h"
+#include "sriov/inventory.h"
 #include "core/workflow.h"
 
 /* Values in the definitions of other domains that have no lease. */
@@ -176,16 +179,47 @@ static bool is_anothers(const struct value_answer *answer, const struct vfctl_id
 	return answer->live != NULL;
 }
 
+/* A VF that is in use or leased may be that of the domain; a VF of the host may be the one meant. */
+static bool may_be_owners(const struct vfctl_inventory *inv, const struct live_value *row,
+	const struct vfctl_id_owner *owner)
+{
+	const struct vfctl_pf *pf = find_pf_at(inv, &row->pf);
+	const struct vfctl_vf *vf = NULL;
+
+	if (pf && row->vf != LIVE_OF_PF)
+		vf = find_vf_number(pf->vfs, pf->num_vfs, row->vf);
+	return vf && (!owner->domain_uuid[0] || vf_is_busy(vf) || vf->lease.name[0]);
+}
+
+/* The values of PFs and of VFs that another owner has or may get. */
+static int look_at_functions(struct identities *io, const struct vfctl_inventory *inv)
+{
+	struct live_values *live = &io->facts.live;
+	int r = live_from_inventory(io->ctx, inv, live);
+	size_t n = 0;
+
+	for (size_t i = 0; i < live->count; i++)
+		if (!may_be_owners(inv, &live->v[i], &io->owner))
+			live->v[n++] = live->v[i];
+	live->count = n;
+	return r;
+}
+
 int vfctl_ids_check_host(struct vfctl_ctx *ctx, enum vfctl_id_kind kind, uint64_t value,
 	const struct vfctl_id_owner *owner)
 {
 	struct value_claim claim = {.kind = kind, .value = value, .domain_uuid = owner->domain_uuid};
 	struct identities io = {.ctx = ctx, .owner = *owner};
-	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *s = NULL;
 	struct value_answer answer;
-	int r = vfctl_leases_read(ctx, &leases);
+	int r = vfctl_snapshot_read(ctx, NULL, &s);
 
-	io.facts.leases = leases;
+	if (r == 0)
+		r = snapshot_need_leases(ctx, s);
+	if (r == 0)
+		io.facts.leases = s->leases;
+	if (r == 0)
+		r = look_at_functions(&io, s->inventory);
 	if (r == 0)
 		r = look_at_domains(&io);
 	if (r == 0) {

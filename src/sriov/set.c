@@ -27,8 +27,7 @@ static void set_clear(struct set *s)
 int vf_changes_check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
 	const struct vfctl_vf_attrs *attrs)
 {
-	uint32_t identity = attrs->mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_MSIX |
-		VFCTL_ATTR_INFINIBAND);
+	uint32_t identity = attrs->mask & VF_CHANGES_UNUSED;
 	const char *what = identity & VFCTL_ATTR_GUIDS ? "GUID"
 		: identity & VFCTL_ATTR_PKEY	       ? "P_Key"
 		: identity & VFCTL_ATTR_MAC	       ? "MAC" : "number of MSI-X vectors";

@@ -59,7 +59,7 @@ static int lock_file(struct vfctl_ctx *ctx, const char *path, bool wait, int *re
 	int r;
 
 	if (fd < 0)
-		return fail_path(ctx, path, -errno);
+		return ctx_mark_usage_error(ctx, fail_path(ctx, path, -errno));
 	if (flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)) < 0)
 		return errno == EWOULDBLOCK
 			? ctx_fail(ctx, -EBUSY, "another vfctl is writing %s; wait until it ends", path)
@@ -80,6 +80,8 @@ int part_open(struct vfctl_ctx *ctx, const char *path, bool wait, struct part *r
 	struct stat st;
 	int r = name ? 0 : ctx_oom(ctx), fd = -1;
 
+	if (!*path || path[strlen(path) - 1] == '/')
+		return ctx_usage_error(ctx, -EINVAL, "'%s' is not a file name", path);
 	while (r == 0) {
 		if (lstat(path, &st) == 0)
 			return ctx_fail(ctx, -EEXIST, "%s already exists", path);

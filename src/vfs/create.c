@@ -232,7 +232,7 @@ static int plan_rebind(struct vfctl_ctx *ctx, struct create *c, struct steps *st
 	int r = find_moves(ctx, c, &moves, &count);
 
 	if (r == 0)
-		create_add_identity_step(c, steps);
+		create_add_identity_step(ctx, c, steps);
 	if (r == 0 && c->mode_between)
 		r = eswitch_add_steps(ctx, c->pf, c->options->eswitch, steps);
 	if (r < 0 || !count)
@@ -281,7 +281,7 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 	step_begin(steps, "%s: create %u VF%s", c->name, c->count, plural);
 	add_count(pf, c->count, 0, steps);
 	if (r == 0)
-		create_add_identity_step(c, steps);
+		create_add_identity_step(ctx, c, steps);
 	/* A change of mode loses settings, and bound VFs prevent it. */
 	if (c->mode_between)
 		eswitch_add_step(pf, c->options->eswitch, steps);

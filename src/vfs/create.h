@@ -52,6 +52,6 @@ bool create_lacks_identity(const struct vfctl_vf *vf);
 /* The attributes that the caller stated for that VF; NULL if there are none. */
 const struct vfctl_vf_attrs *create_asked(const struct create *c, uint32_t vf);
 /* Add the step that sets them; no step without changes. */
-void create_add_identity_step(const struct create *c, struct steps *steps);
+void create_add_identity_step(struct vfctl_ctx *ctx, const struct create *c, struct steps *steps);
 
 #endif

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/vfattr.h"
+#include "drivers/driver.h"
 #include "ids/live.h"
 #include "infiniband/vf.h"
 #include "sriov/holder.h"
@@ -182,14 +183,20 @@ static void add_identity_op(const struct create *c, const struct vf_attr_change 
 		TEXT(&c->pf->bdf), change->vf);
 }
 
-void create_add_identity_step(const struct create *c, struct steps *steps)
+void create_add_identity_step(struct vfctl_ctx *ctx, const struct create *c, struct steps *steps)
 {
 	const char *what = c->pf->infiniband ? "GUID" : "MAC";
 	char first[VFCTL_GUID_TEXT], last[VFCTL_GUID_TEXT];
+	const struct driver *driver = driver_vf_attrs(c->pf);
 	const struct vf_attr_change *end;
 
 	if (!c->change_count)
 		return;
+	if (!c->pf->infiniband && driver && driver->vf_lacks & VFCTL_ATTR_MAC) {
+		log_warn(ctx, "%s: driver %s cannot set MACs; the VFs keep those of the driver", c->name,
+			c->pf->driver);
+		return;
+	}
 	end = &c->changes[c->change_count - 1];
 	identity_text(c, &c->changes[0], first);
 	identity_text(c, end, last);

@@ -453,6 +453,8 @@ int guid_export(struct guid *g)
 
 	if (status)
 		return status;
+	if (!name && g->in->json)
+		name = "json";
 	if (!name)
 		return usage(g->in, "needs --format opensm, json or csv");
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
@@ -460,6 +462,8 @@ int guid_export(struct guid *g)
 			format = &formats[i];
 	if (!format)
 		return usage(g->in, "--format must be opensm, json or csv, not '%s'", name);
+	if (g->in->json && strcmp(name, "json"))
+		return usage(g->in, "--format %s is not JSON; leave out --json, or the format", name);
 	pkey &= VFCTL_PKEY_FULL - 1;
 	if (path)
 		return write_file(g, format, path, pkey);

@@ -16,7 +16,7 @@ struct defining {
 	char **templates, **template_names; /* of each guest; NULL: none */
 	struct vfctl_batch *batch;
 	size_t failed;
-	bool unfinished, moves;
+	bool unfinished, moves, changed;
 };
 
 static void close_defining(struct defining *d)
@@ -123,6 +123,7 @@ static void define_one(struct defining *d, size_t index)
 		r = plan_and_run(d, index, &change);
 	}
 	d->failed += r < 0;
+	d->changed |= r == 0 && change && vfctl_change_count(change) > 0;
 	d->unfinished |= r == -ESTALE || (r < 0 && vfctl_ctx_unfinished(ctx));
 	d->moves |= r == 0 && change && vfctl_change_moves_ids(change);
 	tell_batch(d, guest->name, change, r < 0 ? vfctl_ctx_error(ctx) : NULL);
@@ -158,9 +159,11 @@ static void put_domains(struct out *out, const struct member *m, const void *of)
 }
 
 #define OF struct batch_view
+FLAG_OF(batch_changed, OF, it->d->changed)
 const struct member answer_define_batch[] = {
 	FIELD(dry_run, "true: nothing was changed"),
 	FILL("guests", define_each, defined_table, "guests in the order of definition"),
+	FLAG("changed", batch_changed, "a guest was defined or changed; in a dry run: would be"),
 	PUT("domains", put_domains, MEMBER_FILL, "the domains that have a lease", OPTIONAL,
 		KNOWN_BY(done), .table = answer_domain),
 	PART_SELF(answer_warnings), END};

@@ -42,9 +42,13 @@ static void close_planning(struct planning *p)
 
 static int make_plan(struct planning *p)
 {
-	int r = vfctl_requests_make(p->in->ctx, p->model, p->guests.v, p->guests.count,
-		&p->requests);
+	bool elsewhere = option_of(p->in, "model"); /* its profiles are not known */
+	int r = 0;
 
+	for (size_t i = 0; r == 0 && !elsewhere && i < p->guests.count; i++)
+		r = vfctl_guest_check_tuning(p->in->ctx, p->s.host.spec, p->guests.v[i]);
+	if (r == 0)
+		r = vfctl_requests_make(p->in->ctx, p->model, p->guests.v, p->guests.count, &p->requests);
 	if (r == 0)
 		r = vfctl_plan_make(p->in->ctx, p->model, p->requests->v, p->guests.count, NULL,
 			&p->plan);
@@ -317,7 +321,9 @@ static int run_live(struct planning *p)
 		warn("define would refuse: %s", vfctl_ctx_error(p->in->ctx));
 	p->s.options.without_identities = true;
 	p->s.options.with_gpus = true;
-	r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
+	r = vfctl_guest_check_tuning(p->in->ctx, p->s.options.spec, p->s.guest);
+	if (r == 0)
+		r = vfctl_place(p->in->ctx, p->s.guest, &p->s.options, &placed);
 	if (r < 0)
 		return fail(p->in, r);
 	vfs = vfctl_placement_vfs(placed, &count);

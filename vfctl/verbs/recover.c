@@ -88,9 +88,26 @@ struct recovery_view {
 	size_t count;
 };
 
+/* A change that goes on, waits or cannot be rolled back stays as it is. */
+static bool is_closed(enum vfctl_recovered outcome)
+{
+	return outcome != VFCTL_RECOVERED_GOES_ON && outcome != VFCTL_RECOVERED_FAILED &&
+		outcome != VFCTL_RECOVERED_WAITS;
+}
+
+static bool closes_any(const struct recovery_view *v)
+{
+	for (size_t i = 0; i < v->count; i++)
+		if (is_closed(v->changes[i].outcome))
+			return true;
+	return false;
+}
+
 #define OF struct recovery_view
+FLAG_OF(recovery_changed, OF, closes_any(it))
 static const struct member recovery_table[] = {
 	FIELD(dry_run, "nothing was changed"),
+	FLAG("changed", recovery_changed, "an interrupted change was closed; in a dry run: would be closed"),
 	LIST("changes", changes, count, recovered_table, "interrupted changes"), END};
 #undef OF
 

@@ -54,5 +54,5 @@ int vfctl_model_load(struct vfctl_ctx *ctx, const char *path,
 	blank = strspn(text, " \t\r\n");
 	if (blank < len && text[blank] == '<')
 		return load_topology(ctx, VFCTL_TOPOLOGY_XML, path, ret_model);
-	return vfctl_model_parse(ctx, path, text, len, ret_model);
+	return ctx_mark_usage_error(ctx, vfctl_model_parse(ctx, path, text, len, ret_model));
 }

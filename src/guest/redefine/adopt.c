@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/vfattr.h"
 #include "change/recover.h"
+#include "core/workflow.h"
 #include "domain/domain.h"
 #include "guest/attach.h"
 #include "guest/redefine/has.h"
@@ -375,6 +376,25 @@ static int add_end_steps(struct vfctl_ctx *ctx, struct adopt_op *o,
 	return identities_add_return_step(ctx, &o->a.identities, change);
 }
 
+/* libvirt no longer has the adopted domain, and only its lease is left. 1: it is one; 0: it is not. */
+static int is_left(struct vfctl_ctx *ctx, const char *domain)
+{
+	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
+	_free_ char *why = strdup(vfctl_ctx_error(ctx));
+	const struct vfctl_lease *lease;
+	int r = why ? vfctl_leases_read(ctx, &leases) : ctx_oom(ctx);
+
+	if (r < 0)
+		return r;
+	lease = vfctl_leases_find(leases, domain);
+	if (!lease)
+		lease = vfctl_leases_find_uuid(leases, domain);
+	if (lease && !lease->cell_count)
+		return 1;
+	return ctx_usage_error(ctx, -ENOENT, "%s%s%s", why, lease ? "; to end the lease that it left: "
+		"vfctl undefine " : "", lease ? lease->domain_name : "");
+}
+
 int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, struct vfctl_ids *ids, bool dry_run, struct vfctl_change **ret_change)
 {
@@ -387,6 +407,15 @@ int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervi
 		return ctx_oom(ctx);
 	o->a.hv = hypervisor;
 	r = attach_open(ctx, hypervisor, domain, VFCTL_AFFECT_CONFIG, dry_run, &o->a, &change);
+	if (r == -ENOENT) {
+		const struct vfctl_undefine_options options = {.ids = ids};
+
+		r = is_left(ctx, domain);
+		if (r < 0)
+			return r;
+		vfctl_change_free(steal(change));
+		return vfctl_undefine_plan(ctx, hypervisor, domain, &options, dry_run, ret_change);
+	}
 	if (r == 0) {
 		lease = vfctl_leases_find_uuid(o->a.snapshot->leases, attach_uuid(&o->a));
 		r = check_adopted(ctx, o, lease);

@@ -493,6 +493,7 @@ static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 {
 	_cleanup_(identities_clear) struct identities io = {0};
 	_free_ char *want = lease_to_text(l), *vfs = rebuild_vfs_text(l);
+	_buf_ struct buf text = {0};
 	char cpus[512];
 	int r = want && vfs ? 0 : ctx_oom(ctx);
 
@@ -504,9 +505,18 @@ static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 	vfctl_cpuset_format(&l->cpus, cpus, sizeof(cpus));
 	if (r < 0)
 		return r;
-	step_add_op(&change->steps, &op_lease, want, "", l->domain_uuid,
-		"lease %s%s%s%s to domain %s again", cpus[0] ? "CPUs " : "", cpus,
-		cpus[0] && vfs[0] ? " and " : "", vfs[0] || cpus[0] ? vfs : "no VF", l->domain_name);
+	if (cpus[0])
+		buf_printf(&text, "CPUs %s", cpus);
+	lease_put_qemu(l, &text);
+	if (l->cell_count) {
+		buf_puts(&text, text.len ? " and " : "");
+		lease_put_memory(l, &text);
+	}
+	buf_printf(&text, "%s%s", text.len && vfs[0] ? " and " : "", text.len || vfs[0] ? vfs : "no VF");
+	if (text.failed)
+		return ctx_oom(ctx);
+	step_add_op(&change->steps, &op_lease, want, "", l->domain_uuid, "lease %s to domain %s again",
+		text.data, l->domain_name);
 	return r;
 }
 
