@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# CASE_BOOT 3
 # What other SR-IOV test suites try: life cycle, hot plug, nodedev, exclusive use, update-device. A
 # script of ordinary domains runs without vfctl's hook and then with it, and must show the same.
 # Then guests of vfctl's do the same things. "Scenario N" is row N of their list.
