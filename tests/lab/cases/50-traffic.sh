@@ -72,7 +72,10 @@ for where in "a $a 1" "b $b 2" "w $w 3"; do
 	read -r ns device n <<<"$where"
 	ip -n "$ns" addr add "fd00:9::$n/64" dev "$device" nodad
 done
-set_all() { printf "%s $*\n" "$ens1/0" "$ens1/1" | vfctl -q set --batch - && vfctl -q set "$ens2/0" "$@"; }
+set_all() { # the VFs of one batch are those of one PF
+	printf "%s $*\n" "$ens1/0" "$ens1/1" | vfctl -q set --batch - &&
+		printf "%s $*\n" "$ens2/0" | vfctl -q set --batch -
+}
 answers6() { ip netns exec "$1" busybox ping6 -c 1 -W 2 "$2"; }
 all_answer() { answers w 10.9.0.1 && answers6 w fd00:9::1 && answers a 10.9.0.2 && answers6 a fd00:9::2; }
 for vlan in 'vlan=0' 'vlan=100 qos=0' 'vlan=100 qos=3'; do
