@@ -13,6 +13,7 @@
 #include "lease/guest_tuning.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
+#include "sriov/bound.h"
 #include "sriov/ops.h"
 #include "state/journal.h"
 #include "state/store.h"
@@ -301,6 +302,24 @@ static size_t effects_on(const struct open_change *run, const struct vfctl_lease
 	return n;
 }
 
+/* The VFs have their former values again; so have their network devices on this host. */
+static int refresh_macs(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
+	const struct vfctl_lease *lease)
+{
+	int r = 0;
+
+	for (size_t i = 0; lease && i < count && r == 0; i++)
+		for (size_t k = 0; ops[i].type == &op_guest_attrs && k < lease->vf_count && r == 0; k++) {
+			struct vf_attr_change change = {.vf = lease->vfs[k].index, .bdf = lease->vfs[k].bdf};
+
+			if (is_target(&ops[i], &lease->vfs[k]) && ops[i].before &&
+				json_to_attrs(ops[i].before, &change.attrs) == 0 &&
+				change.attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&change.attrs.mac))
+				r = bound_refresh_mac(ctx, &change);
+		}
+	return r;
+}
+
 /* @lock: see tuning_hand_over(). */
 static int restore_run(struct vfctl_ctx *ctx, const struct open_change *run,
 	const struct vfctl_lease *lease, const struct vfctl_bdf *only, int *lock)
@@ -321,6 +340,8 @@ static int restore_run(struct vfctl_ctx *ctx, const struct open_change *run,
 	r = tuning_hand_over(ctx, run, ops, &count, lock);
 	if (r == 0)
 		r = ops_revert(ctx, ops, count);
+	if (r == 0)
+		r = refresh_macs(ctx, ops, count, lease);
 	return r < 0 || !lease ? r : tuning_forget_kept(ctx, lease, only);
 }
 

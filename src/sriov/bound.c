@@ -134,23 +134,48 @@ int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 	return 0;
 }
 
-void bound_refresh_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
+/* @driver: the one that it is bound to; "": none, the override names it. */
+static int bind_to(struct vfctl_ctx *ctx, const struct vf_attr_change *change, const char *driver,
+	const char *override)
 {
-	char driver[PCI_DRIVER_NAME] = "", is[VFCTL_MAC_TEXT];
+	int r = driver[0] ? pci_set_override(ctx, &change->bdf, driver) : 0;
+
+	if (r == 0 && driver[0])
+		r = pci_unbind(ctx, &change->bdf);
+	if (r == 0)
+		r = pci_bind(ctx, &change->bdf, driver[0] ? driver : override);
+	/* libvirt leaves none either. */
+	if (r == 0)
+		r = pci_set_override(ctx, &change->bdf, "");
+	return r < 0 ? ctx_prefix(ctx, r, "bind VF %s again, so that its network device has its former MAC",
+		TEXT(&change->bdf)) : 0;
+}
+
+int bound_refresh_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
+{
+	char driver[PCI_DRIVER_NAME], override[PCI_DRIVER_NAME], is[VFCTL_MAC_TEXT];
 	struct vfctl_mac mac;
+	bool right;
 	int r = pci_driver(ctx, &change->bdf, driver);
 
-	if (r < 0 || !driver[0] || pci_driver_is_vfio(driver) || shows(ctx, change, &mac)) {
-		ctx_clear(ctx);
-		return;
-	}
-	vfctl_mac_format(&mac, is);
-	r = bind_again(ctx, change);
-	if (r < 0 || !shows(ctx, change, &mac))
-		log_warn(ctx, "VF %s: its network device keeps the MAC %s of the guest%s%s; bind it again: "
-			"echo %s >/sys/bus/pci/drivers/%s/unbind; echo %s >/sys/bus/pci/drivers_probe",
-			TEXT(&change->bdf), is, r < 0 ? ", because " : "",
-			r < 0 ? vfctl_ctx_error(ctx) : "", TEXT(&change->bdf), driver,
-			TEXT(&change->bdf));
+	if (r == 0)
+		r = pci_override(ctx, &change->bdf, override);
+	if (r < 0 || pci_driver_is_vfio(driver) || pci_driver_is_vfio(override) ||
+		(!driver[0] && !override[0]))
+		return r;
+	r = read_mac(ctx, &change->bdf, &mac);
+	if (r < 0 && r != -ENOENT) /* -ENOENT: it has no network device here */
+		return ctx_fail(ctx, r, "the MAC of the network device of VF %s cannot be read: %s",
+			TEXT(&change->bdf), strerror(-r));
+	right = r < 0 || !memcmp(&mac, &change->attrs.mac, sizeof(mac));
 	ctx_clear(ctx);
+	if (right && !override[0])
+		return 0;
+	r = bind_to(ctx, change, right ? "" : driver, override);
+	if (r == 0 && !shows(ctx, change, &mac))
+		log_warn(ctx, "VF %s: its driver gave its network device the MAC %s, not its former one; bind "
+			"it again: echo %s >/sys/bus/pci/drivers/%s/unbind; echo %s "
+			">/sys/bus/pci/drivers_probe", TEXT(&change->bdf), vfctl_mac_format(&mac, is),
+			TEXT(&change->bdf), driver[0] ? driver : override, TEXT(&change->bdf));
+	return r;
 }

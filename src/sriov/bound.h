@@ -25,9 +25,10 @@ int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change);
 /*
  * A guest's run ends: libvirt may have bound the VF to a driver of this host before the PF got the VF's
  * former MAC back, and igbvf and others read it only when they probe. If the network device shows
- * another MAC than @change, bind the VF again. A failure is a warning: the VF itself is as before.
+ * another MAC than @change, bind the VF again. A call that failed or was killed is finished by the next
+ * one: the override names the driver until the VF is bound.
  */
-void bound_refresh_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change);
+int bound_refresh_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change);
 
 /* Bind a VF whose GUID was changed again, if it has a driver of this host, and check it. */
 int bound_rebind(struct vfctl_ctx *ctx, const struct vf_attr_change *change);

@@ -12,7 +12,6 @@
 #include "pci/device.h"
 #include "pci/vectors.h"
 #include "sriov/attrs.h"
-#include "sriov/bound.h"
 #include "sriov/inventory.h"
 #include "sriov/links.h"
 #include "sriov/vf_op.h"
@@ -291,23 +290,6 @@ static int make_changes(struct vfctl_ctx *ctx, const struct op *ops, size_t coun
 	return 0;
 }
 
-/* @end: a guest's run ends, and its VFs may have drivers of this host already. */
-static int restore_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
-	struct vf_attr_change *changes, size_t count, bool end)
-{
-	_free_ struct vf_attr_change *all = calloc(count, sizeof(*all));
-	int r;
-
-	if (!all)
-		return ctx_oom(ctx);
-	memcpy(all, changes, count * sizeof(*all)); /* attrs_restore() drops what is equal */
-	r = attrs_restore(ctx, pf, changes, count);
-	for (size_t i = 0; end && r == 0 && i < count; i++)
-		if (all[i].attrs.mask & VFCTL_ATTR_MAC && !vfctl_mac_is_zero(&all[i].attrs.mac))
-			bound_refresh_mac(ctx, &all[i]);
-	return r;
-}
-
 static int write_pf(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before,
 	const struct vfctl_pf *pf)
 {
@@ -317,8 +299,7 @@ static int write_pf(struct vfctl_ctx *ctx, const struct op *ops, size_t count, b
 
 	if (r < 0 || !n)
 		return r;
-	return before ? restore_pf(ctx, pf, changes, n, ops->type == &op_guest_attrs)
-		      : attrs_write(ctx, pf, changes, n);
+	return before ? attrs_restore(ctx, pf, changes, n) : attrs_write(ctx, pf, changes, n);
 }
 
 static int write_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before)
