@@ -4,7 +4,7 @@
 #include "base/ctx.h"
 #include "core/hypervisor.h"
 
-/* The transport of "qemu+ssh://host/system"; "" if there is none. */
+/* Whether a scheme such as "qemu+ssh" has that transport; @name "": whether it has no transport. */
 static bool is_transport(const char *scheme, size_t len, const char *name)
 {
 	const char *plus = memchr(scheme, '+', len);

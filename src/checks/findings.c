@@ -333,7 +333,7 @@ static char *policy_remedy(const struct vfctl_vf *vf, const char *pf, const char
 		buf_printf(&text, "set it now: vfctl set %s/%u %s --live; ", pf, vf->index, now.data);
 	buf_printf(&text, "check that the next start sets it: vfctl hook status");
 	if (later)
-		buf_printf(&text, "; the rest needs that start: virsh shutdown %s, then virsh start %s",
+		buf_printf(&text, "; the rest is only set at a start: virsh shutdown %s, then virsh start %s",
 			domain, domain);
 	return now.failed ? NULL : buf_steal(&text);
 }

@@ -62,7 +62,7 @@ static const struct ref refs[] = {
 		"</iothread></iothreads>"), "<iothread id=\"2\"/>", "queue", true},
 	{YAML THREADS(0), DISK("><iothreads><iothread id='3'/></iothreads>"), NULL, "iothread",
 		false},
-	/* cells */
+	/* cells; Scenario 55: memory devices of a template */
 	{YAML, MAX("4", "2048") DEVICES(DIMM("0") DIMM("1")),
 		"<maxMemory slots=\"4\" unit=\"MiB\">2048", "<node>1", false},
 	{YAML, MAX("4", "1024") DEVICES(DIMM("0")), "<maxMemory slots=\"4\" unit=\"KiB\">1572864",

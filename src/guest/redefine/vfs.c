@@ -397,7 +397,7 @@ static int new_identity(struct vfctl_ctx *ctx, struct redefine_op *r,
 	return e < 0 ? ctx_prefix(ctx, e, "%s: vfs", want->at) : 0;
 }
 
-/* It was a port of a bond, and is none any more: another VF has the MAC that both had. */
+/* The VF has left a bond: its MAC stays with another port, so it needs one of its own. */
 static bool left_bond(const struct redefine_op *r, const struct vfctl_domain_vf *has,
 	const struct vfctl_domain_vf *out)
 {
