@@ -173,8 +173,8 @@ int bound_refresh_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change
 		return 0;
 	r = bind_to(ctx, change, right ? "" : driver, override);
 	if (r == 0 && !shows(ctx, change, &mac))
-		log_warn(ctx, "VF %s: its driver gave its network device the MAC %s, not its former one; bind "
-			"it again: echo %s >/sys/bus/pci/drivers/%s/unbind; echo %s "
+		log_warn(ctx, "VF %s: its driver gave its network device the MAC %s, not its former one; "
+			"bind it again: echo %s >/sys/bus/pci/drivers/%s/unbind; echo %s "
 			">/sys/bus/pci/drivers_probe", TEXT(&change->bdf), vfctl_mac_format(&mac, is),
 			TEXT(&change->bdf), driver[0] ? driver : override, TEXT(&change->bdf));
 	return r;
