@@ -204,10 +204,42 @@ int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	return 0;
 }
 
+static bool wants_vf_of(const struct vfctl_request *request, const struct vfctl_model_pf *pf)
+{
+	for (size_t i = 0; i < request->want_count; i++)
+		if (request->wants[i].any_pf || vfctl_bdf_compare(&request->wants[i].pf, &pf->bdf) == 0)
+			return true;
+	return false;
+}
+
+/* A guest that does not fit could have had VFs that are free but exposed: say why it did not get them. */
+static void warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
+	const struct vfctl_request *requests, const struct vfctl_plan *plan)
+{
+	char name[64];
+
+	for (size_t p = 0; p < model->pf_count; p++) {
+		const struct vfctl_model_pf *pf = &model->pfs[p];
+		size_t i = 0;
+
+		while (i < plan->count && (plan->assignments[i].refusal == VFCTL_REFUSAL_NONE ||
+			!wants_vf_of(&requests[i], pf)))
+			i++;
+		if (pf->exposed && i < plan->count)
+			log_warn(ctx, "a free VF of %s is given to no guest: it %s",
+				pf_text(model, &pf->bdf, name), pf->exposed);
+	}
+}
+
 int vfctl_plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, size_t count,
 	const struct vfctl_plan_options *options, struct vfctl_plan **ret)
 {
+	int r;
+
 	ctx_progress(ctx, "searching for the best placement");
-	return plan_make(ctx, model, requests, count, options, false, ret);
+	r = plan_make(ctx, model, requests, count, options, false, ret);
+	if (r == 0)
+		warn_exposed(ctx, model, requests, *ret);
+	return r;
 }

@@ -199,6 +199,8 @@ static const struct member model_pf_table[] = {
 	PLACE,
 	IS("num_vfs", MEMBER_NUMBER, "VFs that exist"),
 	IS("max_vfs", MEMBER_NUMBER, "VFs that the driver allows"),
+	IS("exposed", MEMBER_TEXT, "why no guest gets its other free VFs, or more of them; null: guests get them",
+		NULLABLE),
 	IS("card", MEMBER_TEXT, "vendor and device, by pci.ids", NULLABLE),
 	IS("driver", MEMBER_TEXT, "driver", NULLABLE),
 	IS("speed_mbps", MEMBER_NUMBER, "speed of the port in Mbit/s; 0: unknown"),

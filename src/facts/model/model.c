@@ -148,45 +148,39 @@ static int read_cards(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, 
 
 /* ---- free VFs ---- */
 
-/* Warns once for each PF about VFs that are not in use but that no guest may get. */
-static bool warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
-	unsigned allowed)
+/* Note why no guest gets the VF, which nothing uses. */
+static int note_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	unsigned allowed, struct vfctl_model_pf *own)
 {
 	_free_ char *message = NULL;
-	char name[VFCTL_BDF_TEXT];
 
-	if (pf->unread || vf_is_busy(vf) || vf->iommu_group < 0 ||
+	if (own->exposed || pf->unread || vf_is_busy(vf) || vf->iommu_group < 0 ||
 		!(vfctl_vf_exposure(ctx, pf, vf, &message) & ~allowed))
-		return false;
-	log_warn(ctx, "VF %s/%u (and others like it) is given to no guest: it %s",
-		vfctl_pf_name(pf, name), vf->index, message ? message : "is not isolated");
-	return true;
+		return 0;
+	own->exposed = message ? steal(message) : strdup("is not isolated");
+	return own->exposed ? 0 : ctx_oom(ctx);
 }
 
 static int read_free_vfs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct bdf_list *taken, unsigned allowed, struct vfctl_host_model *m)
 {
 	struct vfctl_model_pf *own = &m->pfs[model_pf(m, &pf->bdf) - m->pfs];
-	bool warned = false;
+	int r = 0;
 
-	for (uint32_t k = 0; k < pf->num_vfs; k++) {
+	for (uint32_t k = 0; k < pf->num_vfs && r == 0; k++) {
 		const struct vfctl_vf *vf = &pf->vfs[k];
 
 		if (bdf_list_has(taken->v, taken->count, &vf->bdf))
 			continue;
 		if (!vfctl_vf_can_be_given(ctx, pf, vf, allowed)) {
-			if (!warned)
-				warned = warn_exposed(ctx, pf, vf, allowed);
-			/* VFs that could still be created would be like it. */
-			if (warned)
-				own->max_vfs = own->num_vfs;
+			r = note_exposure(ctx, pf, vf, allowed, own);
 			continue;
 		}
 		if (!array_grow(m->vfs, m->vf_count))
 			return ctx_oom(ctx);
 		m->vfs[m->vf_count++] = model_vf(m, own, vf);
 	}
-	return 0;
+	return r;
 }
 
 int vfctl_model_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,

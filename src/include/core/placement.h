@@ -95,6 +95,7 @@ struct vfctl_model_pf {
 	uint32_t root;
 	uint32_t num_vfs; /**< number of VFs, held or free */
 	uint32_t max_vfs; /**< number of VFs that it can have */
+	char *exposed; /**< why no guest gets its other free VFs, or more of them; NULL: guests get them */
 	/* For display; the planner uses none of these. */
 	char *card;	     /**< vendor and device from pci.ids; NULL: not read, or unknown */
 	char *driver;	     /**< NULL: unknown */

@@ -488,7 +488,7 @@ static void try_more_vfs(struct refusal *f)
 	if (!refusal_may_fit(f, &without))
 		return;
 	for (size_t i = 0; i < m->pf_count && remedies_may_go_on(f); i++) {
-		uint64_t could = m->pfs[i].max_vfs - m->pfs[i].num_vfs, few;
+		uint64_t could = m->pfs[i].exposed ? 0 : m->pfs[i].max_vfs - m->pfs[i].num_vfs, few;
 		uint64_t wanted = count_wanted(f->request, &m->pfs[i]);
 
 		few = fewest(f, (struct change){.kind = CHANGE_VFS, .index = i},

@@ -188,6 +188,7 @@ static void put_text(struct buf *b, const char *key, const char *text)
 /* As list prints them: a driver without modes is null, like an unknown mode. */
 static void put_switch(struct buf *b, const struct vfctl_model_pf *p)
 {
+	put_text(b, "exposed", p->exposed);
 	put_text(b, "card", p->card);
 	put_text(b, "driver", p->driver);
 	buf_printf(b, ", \"speed_mbps\": %u", p->speed_mbps);

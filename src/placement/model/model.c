@@ -10,6 +10,7 @@ static void free_pf(struct vfctl_model_pf *pf)
 	free(pf->card);
 	free(pf->driver);
 	free(pf->bond);
+	free(pf->exposed);
 }
 
 static void free_gpu(struct vfctl_model_gpu *gpu)

@@ -220,6 +220,7 @@ static int read_pf(struct reading *r, const struct json *value, void *object)
 		PLACE(struct vfctl_model_pf),
 		PF("num_vfs", model_read_u32, num_vfs, MODEL_VFS_MAX, true),
 		PF("max_vfs", model_read_u32, max_vfs, MODEL_VFS_MAX, true),
+		PF("exposed", model_read_text, exposed, 0, false),
 		PF("card", model_read_text, card, 0, false),
 		PF("driver", model_read_text, driver, 0, false),
 		PF("speed_mbps", model_read_u32, speed_mbps, UINT32_MAX, false),
