@@ -321,28 +321,12 @@ static int look_at_port(struct look *l, const struct vfctl_lease *lease,
 			"attach; until then the domain cannot start", name, at));
 }
 
-/* Identities cannot change while the guest uses the VF. */
-static char *policy_remedy(const struct vfctl_vf *vf, const char *pf, const char *domain,
-	const struct vfctl_vf_attrs *want, uint32_t differs)
-{
-	_buf_ struct buf text = {0}, now = {0};
-	uint32_t later = differs & VF_CHANGES_UNUSED;
-
-	attrs_put(&now, want, differs & ~later);
-	if (now.len)
-		buf_printf(&text, "set it now: vfctl set %s/%u %s --live; ", pf, vf->index, now.data);
-	buf_printf(&text, "check that the next start sets it: vfctl hook status");
-	if (later)
-		buf_printf(&text, "; the rest is only set at a start: virsh shutdown %s, then virsh start %s",
-			domain, domain);
-	return now.failed ? NULL : buf_steal(&text);
-}
-
 /* It runs, and libvirt did not run the hook at its start. */
 static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *leased, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
 {
 	_buf_ struct buf is = {0}, wanted = {0};
+	_free_ char *remedy = NULL;
 	char buf[VFCTL_BDF_TEXT];
 	const char *name = vfctl_pf_name(pf, buf);
 	struct vfctl_vf_attrs want;
@@ -352,12 +336,13 @@ static int look_at_policy(struct look *l, const struct vfctl_lease *lease,
 		return 0;
 	attrs_put(&is, &vf->attrs, differs);
 	attrs_put(&wanted, &want, differs);
-	if (is.failed || wanted.failed)
+	remedy = vfctl_lease_vf_remedy(vf, name, lease->domain_name, &want, differs);
+	if (is.failed || wanted.failed || !remedy)
 		return ctx_oom(l->ctx);
 	return add_finding(l, VFCTL_FINDING_UNGUARDED, lease, &leased->bdf,
 		str_format("libvirt did not run vfctl's hook when domain %s started: VF %s/%u has %s, its "
 			"lease says %s", lease->domain_name, name, vf->index, is.data, wanted.data),
-		policy_remedy(vf, name, lease->domain_name, &want, differs));
+		str_format("check that libvirt runs the hook: vfctl hook status; %s", remedy));
 }
 
 static int look_at_vf(struct look *l, const struct vfctl_lease *lease,

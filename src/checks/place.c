@@ -357,8 +357,8 @@ static void tell_vectors(struct check_ctx *e, const struct guest *g, const struc
 		set_remedy(e, a, "vfctl set %s msix=%u --config (write msix: into its file to keep it), "
 			"then restart the guest", title, want);
 	else
-		set_remedy(e, a, "while %s is off: vfctl adopt leases the VF to it, then vfctl set %s "
-			"msix=%u --config", g->name, title, want);
+		set_remedy(e, a, "while %s is off, lease the VF to it, then set it: vfctl adopt %s; "
+			"vfctl set %s msix=%u --config", g->name, g->name, title, want);
 }
 
 /* One vector for messages of the card, and one for the queues of each vCPU (mlx5, ice). */

@@ -157,8 +157,9 @@ static void tell_identity(struct check_ctx *e, const struct vfctl_vf *vf, const 
 		set_remedy(e, a, "vfctl set %s %s=... --config%s", title, attr,
 			vf->holder.kind == VFCTL_HOLDER_NONE ? "" : ", then restart the guest");
 	else if (domain || vf->defined_in[0])
-		set_remedy(e, a, "while %s is off: vfctl adopt leases the VF to it, then vfctl set %s %s=... "
-			"--config", domain ? vf->holder.name : vf->defined_in, title, attr);
+		set_remedy(e, a, "while %s is off, lease the VF to it, then set it: vfctl adopt %s; vfctl "
+			"set %s %s=... --config", domain ? vf->holder.name : vf->defined_in,
+			domain ? vf->holder.name : vf->defined_in, title, attr);
 	else
 		set_remedy(e, a, "end the program that uses the VF, then run: vfctl set %s "
 			"%s=...", title, attr);

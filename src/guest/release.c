@@ -5,11 +5,14 @@
  */
 #include <errno.h>
 
+#include "base/buf.h"
 #include "base/change.h"
+#include "base/vfattr.h"
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
+#include "core/inventory.h"
 #include "core/workflow.h"
 
 /* libvirt reports "active" from the moment in which it calls the hook. */
@@ -51,6 +54,39 @@ static int find_lease(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const 
 	return 0;
 }
 
+/* Without a record of the run, what the VFs had before it is unknown: name values that remain of it. */
+static int tell_remains(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
+{
+	const uint32_t policy = attrs_with(VFCTL_ATTR_HAS_DEFAULT);
+	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
+	struct vfctl_vf_attrs safe = attrs_safe(policy);
+	_buf_ struct buf is = {0}, set = {0};
+	char buf[VFCTL_BDF_TEXT];
+	int r = vfctl_inventory_read(ctx, NULL, &inv);
+
+	for (size_t i = 0; r == 0 && i < lease->vf_count; i++) {
+		const struct vfctl_pf *pf = NULL;
+		const struct vfctl_vf *vf = vfctl_inventory_vf_at(inv, &lease->vfs[i].bdf, &pf);
+		uint32_t differs = vf ? vf->attrs.mask & policy & ~attrs_equal(&vf->attrs, &safe) : 0;
+		const char *name;
+
+		if (!differs)
+			continue;
+		name = vfctl_pf_name(pf, buf);
+		buf_printf(&is, "%s%s/%u has", is.len ? ", " : "", name, vf->index);
+		attrs_put(&is, &vf->attrs, differs);
+		buf_printf(&set, "%svfctl set %s/%u", set.len ? "; " : "", name, vf->index);
+		attrs_put(&set, &safe, differs);
+	}
+	if (r < 0 || !is.len)
+		return r;
+	if (is.failed || set.failed)
+		return ctx_oom(ctx);
+	return ctx_fail(ctx, -EALREADY, "no run of domain %s is recorded, so it is unknown what its VFs "
+		"had before; %s; if those values are left from a guest: %s", lease->domain_name, is.data,
+		set.data);
+}
+
 int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 	const char *domain, bool dry_run, struct vfctl_change **ret_change)
 {
@@ -71,6 +107,8 @@ int vfctl_release_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hyperviso
 			lease->transient ? ", and end its lease" : "");
 		step_op(&change->steps, &op_end_run, "", lease->running ? "left" OP_RUNNING : "left",
 			"%s", lease->domain_uuid);
+	} else if (r == 0) {
+		r = tell_remains(ctx, lease);
 	}
 	return guest_change_planned(ctx, &change, r, ret_change, NULL, "release %s", domain);
 }

@@ -342,7 +342,7 @@ static int start(struct vfctl_hook *h)
 
 /* ---- reconnect and release ---- */
 
-#define RETURN_WITH "; reset its VFs with: vfctl release %s"
+#define RETURN_WITH "; then reset its VFs with: vfctl release %s"
 
 /* A restarted daemon finds the guest running. Correct a lease that says otherwise. */
 static int reconnect(struct vfctl_hook *h)

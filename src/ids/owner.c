@@ -225,6 +225,9 @@ static int fail_row(struct vfctl_ctx *ctx, const char *value, const struct vfctl
 		return ctx_fail(ctx, -EEXIST, "%s is in the reserve of host %s in pool %s; reserve it "
 			"there first: vfctl guid reserve %s", value, row->owner.host, row->pool,
 			value);
+	if (row->owner.domain_uuid[0])
+		return ctx_fail(ctx, -EEXIST, "%s belongs to %s; choose another, or first detach that VF "
+			"from the domain, or undefine the domain, on its host", value, who);
 	return ctx_fail(ctx, -EEXIST, "%s belongs to %s; choose another, or release it there "
 		"first: vfctl guid release %s", value, who, value);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "print/lease.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -84,6 +85,15 @@ static void print_values(struct out *out, const struct vfctl_lease *lease, const
 	print_pair(out, h->remote, "node", nodes_text(lease, nodes, sizeof(nodes)), node);
 }
 
+static void print_remedy(struct out *out, const struct vfctl_lease *lease, const struct held_vf *h)
+{
+	char *text = vfctl_lease_vf_remedy(h->vf, PF_NAME(h->pf), lease->domain_name, &h->want, h->differs);
+
+	out_paint(out, COLOR_BAD, 1);
+	out_line(out, "  ! %s", text ? text : strerror(ENOMEM));
+	free(text);
+}
+
 static void print_held(struct out *out, const struct vfctl_lease *lease, const struct held_vf *h)
 {
 	const struct vfctl_lease_vf *l = h->leased;
@@ -99,24 +109,20 @@ static void print_held(struct out *out, const struct vfctl_lease *lease, const s
 		h->vf->holder.kind == VFCTL_HOLDER_NONE ? "not in use" : "held by ",
 		h->vf->holder.kind == VFCTL_HOLDER_NONE ? "" : holder_text(h->vf, holder));
 	print_values(out, lease, h);
+	if (h->differs)
+		print_remedy(out, lease, h);
 }
 
 static void print_held_all(struct out *out, const struct vfctl_inventory *inv,
 	const struct vfctl_lease *lease)
 {
-	unsigned wrong = 0;
-
 	for (size_t i = 0; i < lease->vf_count; i++) {
 		struct held_vf h = look_at(inv, lease, &lease->vfs[i]);
 
 		print_held(out, lease, &h);
-		wrong += h.differs != 0;
 	}
-	out_paint(out, wrong ? COLOR_BAD : COLOR_NONE, 1);
-	if (wrong)
-		out_line(out, "! the values that differ are set at the next start of the domain; to set "
-			"them now: vfctl set --live");
-	else if (lease->vf_count && !lease->running && !lease->active)
+	out_paint(out, COLOR_NONE, 1);
+	if (lease->vf_count && !lease->running && !lease->active)
 		out_line(out, "  the leased values are set when the domain starts");
 }
 

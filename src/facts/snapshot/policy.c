@@ -2,7 +2,9 @@
 /* Compare a guest's requested values of a VF with the present ones. */
 #include "facts/snapshot/policy.h"
 
+#include "base/buf.h"
 #include "base/vfattr.h"
+#include "sriov/vf_changes.h"
 
 struct vfctl_vf_attrs policy_complete(const struct vfctl_vf_attrs *want,
 	const struct vfctl_vf *now)
@@ -39,4 +41,21 @@ uint32_t policy_unmet(const struct vfctl_lease *lease, const struct vfctl_lease_
 	const struct vfctl_vf *now, struct vfctl_vf_attrs *ret_want)
 {
 	return lease->active && !lease->running ? vfctl_lease_vf_policy(leased, now, ret_want) : 0;
+}
+
+/* Identities cannot change while the guest uses the VF. */
+char *vfctl_lease_vf_remedy(const struct vfctl_vf *vf, const char *pf, const char *domain,
+	const struct vfctl_vf_attrs *want, uint32_t differs)
+{
+	_buf_ struct buf text = {0}, now = {0};
+	uint32_t later = differs & VF_CHANGES_UNUSED;
+
+	attrs_put(&now, want, differs & ~later);
+	if (now.len)
+		buf_printf(&text, "set it now: vfctl set %s/%u %s --live", pf, vf->index, now.data);
+	if (later)
+		buf_printf(&text, "%s: virsh shutdown %s, then virsh start %s",
+			now.len ? "; the rest is only set at a start" : "it is only set at a start", domain,
+			domain);
+	return now.failed ? NULL : buf_steal(&text);
 }

@@ -357,9 +357,10 @@ static void look_for_equals(struct vfctl_ctx *ctx, struct rebuild *b)
 			one->contested = other->contested = true;
 			log_warn(ctx, "domains %s and %s both have %s, and nothing tells which of them "
 				"owns it, so neither gets a lease; remove it from one of them (virsh "
-				"edit) or undefine that domain (vfctl undefine --force), then repeat "
-				"this command",
-				one->lease.domain_name, other->lease.domain_name, what);
+				"edit %s), or undefine one of them (vfctl undefine %s --force), then "
+				"repeat this command",
+				one->lease.domain_name, other->lease.domain_name, what,
+				one->lease.domain_name, one->lease.domain_name);
 		}
 }
 

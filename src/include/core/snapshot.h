@@ -74,6 +74,15 @@ bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
  */
 uint32_t vfctl_lease_vf_policy(const struct vfctl_lease_vf *leased, const struct vfctl_vf *now,
 	struct vfctl_vf_attrs *ret_want);
+/**
+ * How to set the differing values of a VF that a running domain has: at once, or at its next start.
+ * @param pf       name of its PF.
+ * @param want     as returned by vfctl_lease_vf_policy().
+ * @param differs  the same; not 0.
+ * @return the text, to be freed by the caller; NULL: no memory.
+ */
+char *vfctl_lease_vf_remedy(const struct vfctl_vf *vf, const char *pf, const char *domain,
+	const struct vfctl_vf_attrs *want, uint32_t differs);
 
 #ifdef __cplusplus
 }
