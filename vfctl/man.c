@@ -30,10 +30,21 @@ static void put_line(const char *text)
 	putchar('\n');
 }
 
+/* Names keep their small first letter. */
+static bool begins_with_name(const char *text)
+{
+	static const char *const names[] = {"libvirt", "opensm", "vCPU"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(text, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 /* Print a help text as a sentence. */
 static void put_sentence(const char *text)
 {
-	putchar(toupper((unsigned char)*text));
+	putchar(begins_with_name(text) ? *text : toupper((unsigned char)*text));
 	put(text + 1);
 	puts(text[strlen(text) - 1] == '.' ? "" : ".");
 }

@@ -67,7 +67,7 @@ void vfctl_snapshot_free(struct vfctl_snapshot *snapshot);
  * The PFs, in ascending order of their PCI addresses.
  *
  * @param index  position, starting at 0.
- * @return owned by the snapshot; NULL past the last PF.
+ * @return the PF, owned by the snapshot; NULL past the last PF.
  * @since 0.2
  */
 const struct vfctl_pf *vfctl_snapshot_pf(const struct vfctl_snapshot *snapshot, size_t index);
@@ -135,7 +135,7 @@ int vfctl_pf_node(const struct vfctl_pf *pf);
  * The number of VFs that a PF can have: the driver's limit, which may be lower than that of the
  * device.
  *
- * @return number of VFs, 0 to 65535.
+ * @return the number of VFs, 0 to 65535.
  * @since 0.2
  */
 uint32_t vfctl_pf_total_vfs(const struct vfctl_pf *pf);
@@ -143,7 +143,7 @@ uint32_t vfctl_pf_total_vfs(const struct vfctl_pf *pf);
 /**
  * The number of VFs that a PF has.
  *
- * @return number of VFs, 0 to vfctl_pf_total_vfs().
+ * @return the number of VFs, 0 to vfctl_pf_total_vfs().
  * @since 0.2
  */
 uint32_t vfctl_pf_vf_count(const struct vfctl_pf *pf);
@@ -153,7 +153,8 @@ uint32_t vfctl_pf_vf_count(const struct vfctl_pf *pf);
  *
  * @param at  position in this list, starting at 0. It differs from the VF's index if VFs are
  *            missing.
- * @return owned by the snapshot; NULL past the last VF, or when the VFs of this PF were not read.
+ * @return the VF, owned by the snapshot; NULL past the last VF, or when the VFs of this PF were not
+ *         read.
  * @since 0.2
  */
 const struct vfctl_vf *vfctl_pf_vf(const struct vfctl_pf *pf, size_t at);

@@ -75,7 +75,7 @@ void vfctl_placed_free(struct vfctl_placed *placed);
  * The assignments, one for each guest, in the order of the call.
  *
  * @param index  position, starting at 0.
- * @return owned by @p placed; NULL past the last guest.
+ * @return the assignment, owned by @p placed; NULL past the last guest.
  * @since 0.2
  */
 const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed,
