@@ -175,7 +175,7 @@ static int serve_hook(struct vfctl_ctx *ctx, struct shared *shared, struct vfctl
 
 	if (r == 0)
 		r = vfctl_host_spec_read(ctx, NULL, &spec);
-	/* What a start took must be restored, whatever the file contains. */
+	/* The VFs that a start prepared must be restored even if host.yaml is not valid. */
 	if (r < 0 && !shared->may_refuse) {
 		complain_hook(argv[0], vfctl_ctx_error(ctx));
 		r = 0;

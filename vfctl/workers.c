@@ -234,8 +234,7 @@ static void end_worker(struct trial *t, size_t index)
 }
 
 /*
- * It asks, or has ended: then its question is closed, and its outcome, which is small, is in the
- * pipe.
+ * The worker asks, or has ended: then its question is closed, and its small outcome is in the pipe.
  */
 static void heed(struct trial *t, size_t index, const struct pollfd *outcome, const struct pollfd *question)
 {

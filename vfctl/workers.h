@@ -53,8 +53,7 @@ struct trial;
  */
 int trial_begin(const struct jobs *jobs, struct trial **ret_trial);
 /*
- * Why asking the user is useless: a change has failed, or a signal ends this process. NULL: it is
- * not.
+ * The reason not to ask the user: a change has failed, or a signal ends this process. NULL: ask.
  */
 bool trial_failed(const struct trial *trial);
 /* Keep them, or roll them back, and wait for the end of all. Frees the trial; NULL is allowed. */

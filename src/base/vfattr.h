@@ -12,7 +12,7 @@
 void attrs_copy(struct vfctl_vf_attrs *to, const struct vfctl_vf_attrs *from, uint32_t bits);
 /* The attributes that both contain, with the same value. */
 uint32_t attrs_equal(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b);
-/* The members that are equal, whatever the masks are. */
+/* The members that are equal, regardless of the masks. */
 uint32_t attrs_same(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b);
 /* The attributes with all of these flags; the attributes of this type. */
 uint32_t attrs_with(unsigned flags);

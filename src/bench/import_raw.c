@@ -58,7 +58,7 @@ static int add_row(struct import *i, const char *configuration, unsigned number,
 		(unsigned long long)row->size) : r;
 }
 
-/* How many of the outputs before this one are of its configuration. */
+/* Count the outputs before this one that belong to the same configuration. */
 static unsigned number_of(const struct vfctl_bench_import *how, size_t at, size_t name_len)
 {
 	unsigned count = 1;

@@ -68,7 +68,7 @@ static bool is_next_line(const struct streams *s, struct stream *had, const stru
 	return had->from_zero <= (begun ? 2 : 1);
 }
 
-/* Of the lines of a stream the one of the longest time counts. */
+/* The line with the longest time of a stream counts. */
 static int merge_iperf2(struct streams *s, struct stream *had, const struct stream *found)
 {
 	struct stream old;
@@ -381,7 +381,7 @@ static struct figure total(const struct streams *s, enum direction direction)
 	return sum.value > 0 && !s->dual ? sum : streams;
 }
 
-/* What the receiver says of UDP, of all streams: the mean of their jitter, as iperf3 does. */
+/* The UDP results of the receiver, for all streams together: jitter is their mean, as in iperf3. */
 static int put_loss(struct streams *s, enum direction direction, struct bench_row *row)
 {
 	const enum direction counted_as = direction == REVERSE ? DISORDER_REVERSE : DISORDER;

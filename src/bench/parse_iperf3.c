@@ -49,7 +49,10 @@ static int take_udp(struct parser *p, struct bench_row *row, const struct json *
 	return parser_metric(p, row, "throughput", sent * (1 - lost / 100));
 }
 
-/* What the receiver says of UDP; with TCP these members are absent. @sum: of all streams in a direction. */
+/*
+ * The UDP results of the receiver; with TCP these members are absent. @sum: of all streams in a
+ * direction.
+ */
 static int take_loss(struct parser *p, struct bench_row *row, const struct json *sum,
 	const struct json *streams, bool both)
 {
@@ -221,7 +224,10 @@ struct way {
 	unsigned stream_count, sum_count;
 };
 
-/* What a line of totals is about: "[  5][TX-C]", of the sender or of the receiver. */
+/*
+ * The sender or receiver that a line of totals belongs to: "[ 5][TX-C]", of the sender or of the
+ * receiver.
+ */
 struct total {
 	struct span key;
 	bool received;

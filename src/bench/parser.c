@@ -53,8 +53,9 @@ int parser_check_line(struct parser *p, struct span line)
 /* ---- errors beside figures ---- */
 
 /*
- * What a tool prints when its run failed. Some print figures before or after it: iperf3 those of the time
- * until then, iperf2 those of data that no server received. "^": at the beginning of a line.
+ * What a tool prints when its run failed. Some print figures before or after that line: iperf3
+ * those of the time before the failure, iperf2 those of data that no server received. "^": at the
+ * beginning of a line.
  */
 static const struct {
 	enum bench_tool tool;

@@ -541,7 +541,7 @@ unsigned bench_plan_trials_needed(const struct bench_plan *plan)
 
 #define QUICK_ITERATIONS 1000
 
-/* Those above the limit become one. */
+/* Numbers of iterations above the limit become one number, the limit. */
 static void quicken_iterations(struct bench_numbers *io)
 {
 	size_t kept = 0;

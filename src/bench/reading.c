@@ -153,7 +153,7 @@ struct bench_row *parser_row(struct parser *p, uint64_t size)
 	return &reading->rows[reading->row_count++];
 }
 
-/* Of what is counted, 0 is a result; no time and no rate is 0. */
+/* A count may be 0; a time or a rate of 0 is an error. */
 static bool may_be_zero(const char *name)
 {
 	static const char *const names[] = {"retransmits", "jitter", "loss", "out_of_order", "cpu_local",

@@ -229,7 +229,7 @@ static int by_trial(const void *a, const void *b)
 	return x->trial->run < y->trial->run ? -1 : x->trial->run > y->trial->run;
 }
 
-/* It fails too if it has no value of the goal. */
+/* A trial also fails if it has no value of the goal. */
 static const char *fault_of(struct report *r, const struct vfctl_bench_cell *cell,
 	const struct bench_trial *t)
 {

@@ -54,7 +54,10 @@ struct vfctl_search {
 	size_t baseline;       /**< index of the candidate with the original settings */
 	size_t best;	       /**< index of a candidate; the baseline unless the verdict is better */
 	size_t leader;	       /**< leader of the race, even if it was not confirmed; SIZE_MAX: none */
-	/* Of the confirmation: leader compared with baseline. NAN and 0 pairs if there was none. */
+	/*
+	 * The comparison of leader and baseline in the confirmation. NAN and 0 pairs if there was
+	 * none.
+	 */
 	size_t pairs;
 	double baseline_median, leader_median;
 	double change, change_low, change_high; /**< relative, with the interval of 1 - alpha */

@@ -103,7 +103,9 @@ double quantile_sorted(const double *sorted, size_t count, double p)
 	/* Between two equal values, rounding must not change the result. */
 	if (part <= 0 || low + 1 >= count || sorted[low] == sorted[low + 1])
 		return sorted[low];
-	/* Not low + part * (high - low), because the difference of two huge values is inf. */
+	/*
+	 * This is not low + part * (high - low), because the difference of two huge values is inf.
+	 */
 	return (1 - part) * sorted[low] + part * sorted[low + 1];
 }
 

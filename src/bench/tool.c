@@ -264,7 +264,7 @@ static void netperf_server(struct argv *a, const struct tool_run *run)
 
 #define NETPERF_TEST 32
 
-/* Its own names are TCP_RR and the like; tcp-rr and tcp_rr mean the same. */
+/* netperf's own names are TCP_RR and similar; tcp-rr and tcp_rr mean the same. */
 static const char *netperf_test(const struct bench_plan_test *t, char buf[NETPERF_TEST])
 {
 	size_t i = 0;

@@ -13,7 +13,7 @@ static int compare_texts(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-/* Of a word: its place among those that have an order of their own; 0 none. */
+/* The position of a word among the words that have a fixed order; 0: it has none. */
 static size_t place_of(const char *word)
 {
 	static const char *const ordered[] = {"forward", "reverse", "both", "race", "confirmation"};

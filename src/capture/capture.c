@@ -22,8 +22,8 @@
 #define FILE_MAX_BYTES (256u << 10)
 
 /*
- * Never opened: reading them is slow (vpd: tens of seconds), has effects, waits for device locks,
- * or is useless.
+ * A capture never opens these files: reading them is slow (vpd: tens of seconds), has effects,
+ * waits for device locks, or is useless.
  */
 static const char *const skipped[] = {"vpd", "rom", "resource[0-9]*", "remove", "rescan",
 	"reset", "power", "uevent", "config", "firmware_node", "consumer:*", "supplier:*",

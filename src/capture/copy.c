@@ -39,7 +39,7 @@ static bool matches_copy(const char *name, const char *const *patterns, size_t c
 	return false;
 }
 
-/* Of the CPUs, only what describes their position is copied. */
+/* Only those files of the CPUs are copied that describe their position. */
 static bool is_wanted(const char *dir, const char *name)
 {
 	static const char *const of_cpus[] = {"cpu[0-9]*", "online", "possible", "present",

@@ -9,8 +9,8 @@
 #include "host/host.h"
 
 /*
- * Where a program reads what it creates. A file hides those of its name in the directories after its own
- * (systemd.unit(5), udev(7), modprobe.d(5), NetworkManager.conf(5)).
+ * Where a program reads what it creates. A file hides the files with the same name in later
+ * directories (systemd.unit(5), udev(7), modprobe.d(5), NetworkManager.conf(5)).
  */
 struct place {
 	const char *check;

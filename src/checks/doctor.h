@@ -13,8 +13,8 @@ int doctor_list_prerequisites(struct vfctl_ctx *ctx, struct vfctl_diagnosis *d);
 void doctor_check_mtu(struct check_ctx *e);
 
 /*
- * Of the MACs that a bridge has learned, keep those that do not belong to a lease, VF, PF, pool or
- * the default gateway; warn about each of the others.
+ * Keep those MACs of a bridge that do not belong to a lease, VF, PF, pool or the default gateway;
+ * warn about each of the others.
  */
 int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases, struct vfctl_mac *macs,
 	size_t *io_count);

@@ -503,7 +503,10 @@ bool xml_same_name(const struct xml_node *a, const struct xml_node *b)
 	return str_eq((const char *)in(a)->name, (const char *)in(b)->name) && str_eq(ns_of(a), ns_of(b));
 }
 
-/* Its own text; "" without any. NULL if memory is exhausted. */
+/*
+ * The text of the node, without that of its children; "" if it has no text. NULL if memory is
+ * exhausted.
+ */
 static char *own_text(const struct xml_node *node)
 {
 	_buf_ struct buf text = {0};

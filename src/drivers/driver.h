@@ -43,7 +43,7 @@ enum {
 	DRIVER_ROUNDS = 512,		/* it accepts times and counts beyond its limits, and keeps others */
 };
 
-/* What the transmit queues have, where it is not a setting of their own. */
+/* The value of the transmit queues, if the driver has no separate setting for them. */
 enum driver_pairing {
 	DRIVER_TX_SEPARATE,
 	DRIVER_TX_REPORTS_0,  /* rx-usecs is for both; tx-usecs reads 0 and is rejected (igb, ixgbe) */

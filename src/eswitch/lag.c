@@ -241,7 +241,9 @@ static int write_miimon(struct vfctl_ctx *ctx, const struct op *op, bool back)
 OP_APPLY_OR_REVERT(miimon, observe_miimon, write_miimon)
 const struct op_type op_miimon = {.name = "bond-miimon", OP_CALLS(miimon), .lost_on_reboot = true};
 
-/* Not for a bond with ARP monitoring: setting miimon would end that (bond_option_miimon_set()). */
+/*
+ * A bond with ARP monitoring keeps it: setting miimon would disable it (bond_option_miimon_set()).
+ */
 void lag_add_miimon(struct vfctl_ctx *ctx, const char *bond, struct steps *steps)
 {
 	_free_ char *now = NULL, *arp = NULL;

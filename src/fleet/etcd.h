@@ -14,7 +14,7 @@
  */
 struct etcd;
 
-/* No network traffic: the first call connects. @spec must outlive the result. */
+/* This causes no network traffic: the first call connects. @spec must outlive the result. */
 int etcd_open(struct vfctl_ctx *ctx, const struct vfctl_etcd_spec *spec,
 	struct etcd **ret);
 void etcd_close(struct etcd *c);

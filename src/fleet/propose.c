@@ -123,7 +123,7 @@ static int propose_lowest(struct fleet *f, const struct vfctl_id_pool *pool, uns
 		state->ahead_until = fleet_now(f) + AHEAD_S;
 	while (r == 0 && state->ahead_count <= at && !state->ahead_all)
 		r = look_on(f, pool);
-	/* So few values are left that hosts cannot avoid each other's values. */
+	/* Too few values are left for hosts to avoid each other's values. */
 	if (state->ahead_count <= at)
 		at = nth;
 	if (r == 0 && state->ahead_count <= at)

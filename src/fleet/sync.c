@@ -251,7 +251,8 @@ static int find_one(void *data, const struct vfctl_id *id)
 }
 
 /*
- * Only the changes since the last sync, except after a restored backup, whose revisions are lower.
+ * Request only the changes since the last sync, except after a restored backup, whose revisions are
+ * lower.
  */
 static int find_unknown(struct sync *s)
 {

@@ -74,7 +74,10 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 
 	*ret = (struct vfctl_domain_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
 		.infiniband = pf->infiniband, .form = form, .attrs = *attrs};
-	/* Not a network device: there is nothing to set, and only a <hostdev> can describe it. */
+	/*
+	 * A VF that is not a network device has no attributes, and only a <hostdev> can describe
+	 * it.
+	 */
 	if (pf->class_code >> 16 != 0x02) {
 		known = 0;
 		ret->form = VFCTL_FORM_HOSTDEV;

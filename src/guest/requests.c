@@ -26,7 +26,7 @@ static int any_fabric(const struct vfctl_host_model *m)
 			return VFCTL_FABRIC_ETHERNET;
 		infiniband |= m->vfs[i].fabric == VFCTL_FABRIC_INFINIBAND;
 	}
-	/* None is free: the shortage is reported for the kind of PF that exists. */
+	/* If no VF is free, the shortage is reported for the kind of PF that exists. */
 	for (size_t i = 0; i < m->pf_count && !infiniband; i++)
 		ethernet |= m->pfs[i].fabric == VFCTL_FABRIC_ETHERNET;
 	for (size_t i = 0; i < m->pf_count && !ethernet; i++)

@@ -133,7 +133,7 @@ int identities_add(struct vfctl_ctx *ctx, struct identities *io, enum vfctl_id_k
 	if (r < 0 && r != -ENOENT)
 		return r;
 	ctx_clear(ctx);
-	/* Under whatever name it has the value: VFs were added and removed since. */
+	/* The value may now have another device name, because VFs were added and removed since. */
 	had = r == 0 && now.state == VFCTL_ID_LEASED &&
 		str_eq(now.owner.domain_uuid, id.owner.domain_uuid);
 	if (had)

@@ -256,7 +256,7 @@ static bool same_claim(const char *text, const char *observed)
 	return true;
 }
 
-/* They are kept with a lease that is kept. */
+/* The values stay if their lease stays. */
 OP_ONE_BY_ONE(claim, say_held, claim_identities, take_back_claim)
 const struct op_type op_claim = {.name = "claim", OP_CALLS(claim), .nature = OP_HOLDS,
 	.may_be_stale = true, .same = same_claim};

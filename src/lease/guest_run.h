@@ -33,7 +33,10 @@ int run_note(struct vfctl_ctx *ctx, const char *uuid, const char *name, const st
  * it.
  */
 int run_mark(struct vfctl_ctx *ctx, const char *uuid, const char *lease, const char *name);
-/* The same, and lease everything, or (@vf not NULL) that further VF, to it; both or neither. */
+/*
+ * In one transaction, do the same and lease to the domain all of @lease, or only @vf if it is not
+ * NULL.
+ */
 int run_take(struct vfctl_ctx *ctx, struct store *store, const struct vfctl_lease *lease,
 	const struct vfctl_lease_vf *vf);
 

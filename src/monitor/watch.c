@@ -23,7 +23,8 @@
 #define LONGEST_MS 1000
 #define PLACES 4
 /*
- * Not IN_CLOSE_WRITE: SQLite opens its log for writing even to read, so vfctl would wake itself up.
+ * IN_CLOSE_WRITE is not watched: SQLite opens its log for writing even to read, so vfctl would wake
+ * itself up.
  */
 #define EVENTS (IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM)
 

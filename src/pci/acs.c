@@ -90,7 +90,7 @@ static const char *path_of(const struct vfctl_bdf *bdf, const char *file, char r
 	return ret;
 }
 
-/* Not recorded as unread: the result itself shows that it cannot be read. */
+/* A failure is not recorded as unread, because the result shows that the port cannot be read. */
 static enum vfctl_acs read_port(struct vfctl_ctx *ctx, const struct vfctl_bdf *port)
 {
 	struct host *h = host_of(ctx);

@@ -32,7 +32,10 @@ static void become_child(char *const argv[], const int fds[3], pid_t parent)
 	for (int i = 0; i < 3; i++)
 		if (dup2(fds[i], i) < 0)
 			return;
-	/* So that numbers have a decimal point, and messages are those that the parsers expect. */
+	/*
+	 * In the C locale, numbers have a decimal point, and messages are those that the parsers
+	 * expect.
+	 */
 	setenv("LC_ALL", "C", 1);
 	execvp(argv[0], argv);
 }

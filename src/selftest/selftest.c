@@ -311,7 +311,10 @@ static int put_back(struct vfctl_selftest *t)
 	sig_atomic_t cancelled = t->ctx->cancelled;
 	int r;
 
-	/* Not while a guest uses it: the entry stays, and recover tries again. */
+	/*
+	 * If a guest uses the PF now, nothing is restored: the entry stays, and recover tries
+	 * again.
+	 */
 	r = t->taken ? selftest_check_idle(t) : 0;
 	if (r < 0)
 		return ctx_prefix(t->ctx, -ESTALE, "not everything is restored (when that is over, run: "

@@ -193,7 +193,7 @@ static int write_row(struct db *db, const struct vfctl_id *id)
 {
 	char owner[ID_OWNER_TEXT];
 
-	/* Not OR REPLACE: that would also delete another value of the same owner. */
+	/* OR REPLACE would also delete another value of the same owner. */
 	return db_run(db, "INSERT INTO identity (" ID_COLUMNS ", owner) VALUES "
 		"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (kind, value) DO UPDATE "
 		"SET pool = excluded.pool, state = excluded.state, host = excluded.host, "

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What follows from the nodes and links of a subnet: levels of switches, slow links, the order. */
+/*
+ * Derive the levels of switches, the slow links and the order from the nodes and links of a subnet.
+ */
 #include <errno.h>
 #include <stdio.h>
 

@@ -40,7 +40,7 @@ struct sketch {
 
 /* ---- a switch ---- */
 
-/* Its links as bundles, and how many lead to each kind of node. */
+/* The links of a switch as bundles, and the number of links to each kind of node. */
 struct summary {
 	struct vfctl_subnet_bundle *bundles;
 	size_t count;

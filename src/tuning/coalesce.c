@@ -105,7 +105,10 @@ static int fail_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		row->text[0] ? row->text : strerror(-row->error), pf->netdev);
 }
 
-/* What the driver has of @want, where that differs: "rx-usecs=10"; "": nothing does. */
+/*
+ * List the settings of @want for which the driver has another value, such as "rx-usecs=10"; "":
+ * there is no difference.
+ */
 static int read_differences(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_coalesce *want, struct buf *ret)
 {

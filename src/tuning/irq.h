@@ -27,7 +27,7 @@ struct irq_vector {
  */
 int irq_vectors_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct irq_vector **ret,
 	size_t *ret_count);
-/* Only count them, for frequent checks. */
+/* Count them without reading them, for frequent checks. */
 size_t irq_vectors_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);
 
 /*

@@ -109,7 +109,7 @@ static int check_netdevs(struct vfctl_ctx *ctx, const struct lag *l)
 	return 0;
 }
 
-/* Its entry in pfs:; NULL if there is none. */
+/* The entry of the PF under pfs:; NULL if it has none. */
 static const struct vfctl_pf_spec *entry_of(struct vfctl_ctx *ctx, const struct lag *l,
 	const struct vfctl_pf *pf)
 {

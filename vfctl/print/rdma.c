@@ -40,7 +40,7 @@ static void print_lids(struct out *out, const struct vfctl_rdma_port *p)
 
 #define GID_TEXT 40
 
-/* As ibv_devinfo and sysfs spell one. */
+/* Format a GID as ibv_devinfo and sysfs do. */
 static const char *format_gid(const struct vfctl_gid *gid, char buf[GID_TEXT])
 {
 	char *p = buf;

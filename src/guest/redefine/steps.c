@@ -492,7 +492,9 @@ static int add_definition_step(struct vfctl_ctx *ctx, const struct redefine_op *
 	return 0;
 }
 
-/* Whatever ends with a run needs a run that the hook began, or no run at all. */
+/*
+ * A change that takes effect at the end of a run needs a run that the hook began, or no run at all.
+ */
 static int check_run(struct vfctl_ctx *ctx, const struct redefine_op *r)
 {
 	_free_ char *has = lease_shape_to_text(&r->shape), *needs = lease_shape_to_text(&r->new_shape);

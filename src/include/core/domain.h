@@ -40,7 +40,7 @@ struct vfctl_domain_vf {
 			    fail */
 	enum vfctl_vf_form form;
 	struct vfctl_vf_attrs attrs;
-	/** Not 0: a port of the bond of that number in the guest; they have one MAC. */
+	/** Number of the guest's bond of which the VF is a port (its ports have one MAC); 0: none. */
 	uint32_t bond;
 };
 

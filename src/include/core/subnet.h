@@ -48,7 +48,7 @@ struct vfctl_subnet_node {
 	char *name;	    /**< the node description; "" if it has none */
 	uint8_t port_total; /**< ports with and without a link */
 	uint16_t lid;	    /**< of a switch; 0: none */
-	/** Of a switch: 1 with HCAs, 2 linked to such switches, and so on; 0: not linked to any. */
+	/** Level of a switch: 1 with HCAs, 2 linked to such switches, and so on; 0: no links. */
 	unsigned level;
 	struct vfctl_subnet_port *ports; /**< ascending by number */
 	size_t port_count;
