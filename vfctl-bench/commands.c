@@ -79,7 +79,7 @@ static const struct command cmd_latency = {
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Measure the UDP latency of an interface",
 	.text = "Measures with sockperf; needs no plan.",
-	.examples = {{"vfctl bench latency ens1 --to 10.0.0.2", "with the settings of now"},
+	.examples = {{"vfctl bench latency ens1 --to 10.0.0.2", "with the present settings"},
 		{"vfctl bench latency ens1 --to 10.0.0.2 --set rx-usecs=0",
 			"compare with another setting"}},
 	.min_args = 1,
@@ -103,7 +103,7 @@ static const struct command cmd_throughput = {
 	.args = "DEVICE --to ADDRESS",
 	.summary = "Measure the TCP throughput of an interface",
 	.text = "Measures 1, 2, 4 and 8 streams with iperf3; needs no plan.",
-	.examples = {{"vfctl bench throughput ens1 --to 10.0.0.2", "with the settings of now"},
+	.examples = {{"vfctl bench throughput ens1 --to 10.0.0.2", "with the present settings"},
 		{"vfctl bench throughput ens1 --to 10.0.0.2 --set adaptive-rx=off",
 			"compare with another setting"}},
 	.min_args = 1,
@@ -148,15 +148,15 @@ static const struct option_row search_options[] = {
 	{"size", 0, "BYTES", "bytes of a message (default: 64)", NULL},
 	{"duration", 0, "TIME", "time of one run (default: 2s)", NULL},
 	{"command", 0, "COMMAND", "the workload; it prints a number", NULL},
-	{REGEX("of --command: ")}, {JSON_PATH("of --command: ")},
-	{"higher", 0, NULL, "of --command: a higher number is better", NULL},
+	{REGEX("with --command: ")}, {JSON_PATH("with --command: ")},
+	{"higher", 0, NULL, "with --command: a higher number is better", NULL},
 	{"trials", 0, "N", "most trials of each setting, 6 to 49 (default: 15)", NULL},
 	{"noise", 0, "SHARE", "ignore smaller differences (default: 1%)", NULL},
 	{"max-time", 0, "TIME", "stop measuring after this time, such as 30m", NULL},
 	{SEED}, {OUTPUT},
 	{"resume", 0, "DIR", "continue the search in this directory", NULL},
 	{"save-profile", 0, "NAME", "print the best setting as a profile for host.yaml", NULL},
-	{"profile-file", 0, "FILE", "of --save-profile: write the profile to this file", NULL},
+	{"profile-file", 0, "FILE", "with --save-profile: write the profile to this file", NULL},
 };
 static const struct command cmd_search = {
 	.name = "search",
@@ -247,7 +247,7 @@ static const struct option_row import_options[] = {
 	{"csv", 0, "FILE", "read the data from this file", NULL},
 	{"tool", 0, "TOOL", "read outputs of this tool (perftest, iperf3, ...) or program "
 		"(ib_write_lat, ...), each CONFIGURATION=FILE", NULL},
-	{REGEX("of --tool command: ")}, {JSON_PATH("of --tool command: ")},
+	{REGEX("with --tool command: ")}, {JSON_PATH("with --tool command: ")},
 	{"name", 0, "NAME", "name of the result (default: that of DIR)", NULL},
 	{"baseline", 0, "NAME", "configuration to compare the others with", NULL},
 	{"goal", 0, "METRIC", "metric that decides (default: p50, or the first metric)", NULL},
@@ -276,7 +276,7 @@ static const struct command cmd_import = {
 };
 
 static const struct option_row parse_options[] = {
-	{REGEX("of command: ")}, {JSON_PATH("of command: ")},
+	{REGEX("with command: ")}, {JSON_PATH("with command: ")},
 };
 static const struct command cmd_parse = {
 	.name = "parse",
@@ -318,8 +318,8 @@ static const struct command cmd_check_plan = {
 	.typed = "bench check",
 	.args = "PLAN",
 	.summary = "Check a plan without measuring",
-	.text = "Prints the first error with its line and column. The endpoints are not looked at: vfctl "
-		"bench run --dry-run checks them.",
+	.text = "Prints the first error with its line and column. It does not check the "
+		"endpoints; vfctl bench run --dry-run does.",
 	.examples = {{"vfctl bench check plan.yaml", "check a plan"},
 		{"vfctl check plan.yaml", "the same"}},
 	.min_args = 1,

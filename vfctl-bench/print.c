@@ -535,7 +535,7 @@ static const struct member conditions_table[] = {
 	FIELD(vfctl, "version of vfctl"),
 	FIELD(comparison, "the report compares two results"),
 	FILL("configurations", fill_configurations, configuration_table, "configurations"),
-	LIST("host", host, host_count, answer_setting, "what the host is"),
+	LIST("host", host, host_count, answer_setting, "properties of the host"),
 	LIST("tools", tools, tool_count, tool_table, "programs that measured"),
 	LIST("checks", checks, check_count, answer_check, "checks before the runs"),
 	SCALARS("commands", commands, command_count, "command lines"), END};

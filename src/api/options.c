@@ -288,7 +288,8 @@ int template_read(struct vfctl_ctx *ctx, const char *name, char **ret_text, char
 	if (r == 0)
 		r = vfctl_file_read(ctx, path, VFCTL_DOMAIN_XML_MAX, &text, &len);
 	if (r == 0 && strlen(text) != len)
-		r = ctx_usage_error(ctx, -EINVAL, "%s contains a NUL byte, so not XML", path);
+		r = ctx_usage_error(ctx, -EINVAL, "%s contains a NUL byte, so it is not "
+			"XML", path);
 	if (r < 0)
 		return r;
 	*ret_text = steal(text);

@@ -169,7 +169,7 @@ static int go_forward(struct vfctl_ctx *ctx, struct steps *s, size_t failed)
 	for (size_t i = failed + 1; i < s->count; i++)
 		if (waits(&s->v[i]) || run_row(ctx, &s->v[i]) < 0)
 			buf_printf(&left, ", %s", s->v[i].describe);
-	return ctx_fail(ctx, -ESTALE, "%s; the steps before it are done and stay; these are left to do: "
+	return ctx_fail(ctx, -ESTALE, "%s; the steps before it are done and stay; still to do: "
 		"%s", reason ? reason : "",
 		left.failed ? "" : left.data);
 }

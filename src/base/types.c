@@ -220,7 +220,8 @@ const char *vfctl_guid_fault(uint64_t guid)
 	if (guid == UINT64_MAX)
 		return "is all ones, which means delete to mlx4";
 	if (guid >> 56 & 1)
-		return "has the group bit set (its first byte is odd): no port's own address";
+		return "has the group bit set (its first byte is odd), so it cannot be the "
+			"address of a port";
 	return NULL;
 }
 

@@ -274,8 +274,8 @@ static const struct attr attr_table[] = {
 	{{VFCTL_ATTR_PKEY, ONE_KEY("pkey"), "P_Key", VFCTL_ATTR_TYPE_PKEY, 0, 0,
 		"partition of an InfiniBand VF: 0x1 to 0x7fff, with :full or :limited"},
 		MEMBER(pkey),
-		.wanted = "0x1 to 0x7fff with :full or :limited behind it (the number does not include the "
-			"membership bit)",
+		.wanted = "0x1 to 0x7fff followed by :full or :limited (the number does not "
+			"include the membership bit)",
 		.lease_only = "a P_Key is granted only by lease"},
 };
 

@@ -198,7 +198,7 @@ static int take_field(struct csv *i, struct row *row, size_t column, struct span
 		return take_parameter(i, row, column, field);
 	}
 	if (!span_len(field) || !utf8_valid(field.p, span_len(field)))
-		return bad_imported(i, "a name is empty, or no UTF-8");
+		return bad_imported(i, "a name is empty or not UTF-8");
 	*text = dup_span(field);
 	return *text ? 0 : ctx_oom(i->to->ctx);
 }

@@ -242,7 +242,7 @@ static int take_line(struct netperf *n, struct span line)
 static int check_end(struct netperf *n)
 {
 	if (n->p->reading->row_count && n->titled && n->expected && !n->listed && !n->paired)
-		return parser_cut(n->p, "line of what arrived");
+		return parser_cut(n->p, "line of the received throughput");
 	if (n->second_line)
 		return parser_cut(n->p, "line of the other end's socket sizes");
 	return n->paired && !n->throughput.p ? parser_cut(n->p, "line THROUGHPUT=; request "

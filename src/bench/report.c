@@ -179,7 +179,7 @@ static int take_commands(struct builder *b, const struct bench_result *result)
 	struct vfctl_bench_report *to = &b->r->shown;
 
 	/*
-	 * Only for the first trial of each cell and configuration: those of the others are the
+	 * Only the first trial of each cell and configuration is used, because the others are the
 	 * same.
 	 */
 	for (size_t i = 0; i < result->trial_count; i++) {
@@ -367,8 +367,8 @@ static int check_same_goal(struct builder *b, const struct bench_trial *t)
 	if (!before || !after || (str_eq(before->goal, after->goal) &&
 		before->higher_is_better == after->higher_is_better))
 		return 0;
-	return ctx_fail(b->ctx, -EBADMSG, "the test '%s' has another goal before (%s) than after (%s): "
-		"they cannot be compared", t->test, before->goal, after->goal);
+	return ctx_fail(b->ctx, -EBADMSG, "the goal of the test '%s' differs, %s before and %s "
+		"after, so they cannot be compared", t->test, before->goal, after->goal);
 }
 
 /* The cells of a result, each with its configuration. */

@@ -138,8 +138,9 @@ static char *tell_verdict(const struct found *f)
 		figures = tell_figures(f);
 		return figures ? str_format("Use %s: %s.", name_of(f, s->best), figures) : NULL;
 	case VFCTL_SEARCH_NONE_BETTER:
-		return str_format("Keep %s: no setting that was tried is better than now. The others "
-			"are shown to be worse (with %g %% confidence over all of them).",
+		return str_format("Keep %s: no setting that was tried is better than the present "
+			"one. The others are shown to be worse (with %g %% confidence over all of "
+			"them).",
 			name_of(f, s->baseline), 100 * (1 - s->alpha));
 	case VFCTL_SEARCH_NO_DIFFERENCE:
 		return tell_no_difference(f);

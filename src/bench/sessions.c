@@ -177,9 +177,10 @@ int report_weigh_sessions(struct builder *b, const struct vfctl_bench_options *o
 	if (!b->r->shown.better && !b->r->shown.worse)
 		return 0;
 	if (!options || !options->session_count)
-		return report_note(b->ctx, b->r, strdup("before and after are one session each: a host that "
-			"changes between two sessions can explain such a difference; results of earlier "
-			"sessions without the change tell: --history DIR"));
+		return report_note(b->ctx, b->r, strdup("before and after are one session each: a "
+			"host that changes between two sessions can explain such a difference; to "
+			"rule that out, name results of earlier sessions without the change: "
+			"--history DIR"));
 	w.cells = calloc(b->r->shown.cell_count + 1, sizeof(*w.cells));
 	r = w.cells ? weigh_all(&w, options) : ctx_oom(b->ctx);
 	for (size_t i = 0; w.cells && i < b->r->shown.cell_count; i++)

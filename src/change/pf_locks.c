@@ -17,7 +17,8 @@ int pf_locks_add(struct vfctl_ctx *ctx, struct pf_locks *locks, const struct vfc
 	if (at < locks->count && vfctl_bdf_compare(&locks->pfs[at], pf) == 0)
 		return 0;
 	if (locks->count == PF_LOCKS_MAX)
-		return ctx_fail(ctx, -E2BIG, "VFs of more than %d PFs", PF_LOCKS_MAX);
+		return ctx_fail(ctx, -E2BIG, "one change cannot have VFs of more than %d "
+			"PFs", PF_LOCKS_MAX);
 	memmove(&locks->pfs[at + 1], &locks->pfs[at],
 		(locks->count - at) * sizeof(locks->pfs[0]));
 	locks->pfs[at] = *pf;

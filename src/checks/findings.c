@@ -180,7 +180,7 @@ static int look_at_domain(struct look *l, const struct vfctl_lease *lease)
 static const char *what_exposes(unsigned exposure)
 {
 	if (exposure & VFCTL_EXPOSED_GROUP)
-		return "shares its IOMMU group with others";
+		return "shares its IOMMU group with other devices";
 	if (exposure & VFCTL_EXPOSED_ACS)
 		return exposure & VFCTL_EXPOSED_RESET
 			? "is not isolated from other devices by ACS and cannot be reset on its own"

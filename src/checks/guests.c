@@ -385,8 +385,8 @@ static void check_migration(struct check_ctx *e)
 const struct check guest_checks[] = {
 	{"guest-bars", VFCTL_WARNING, "a device may be missing in a guest: the guest's firmware has no "
 		"address space for its BARs", "the guest's physical addresses have too few bits",
-		"write <maxphysaddr mode='passthrough'/> into <cpu> (vfctl define does so by need "
-		"unless the template or guest.yaml states it), or use SeaBIOS", check_guest_bars},
+		"write <maxphysaddr mode='passthrough'/> into <cpu> (vfctl define does so when "
+		"needed, unless the template or guest.yaml states it), or use SeaBIOS", check_guest_bars},
 	{"guest-addresses", VFCTL_WARNING, "a guest may not start, or not reach its devices: its "
 		"addresses are wider than the "
 		"IOMMU's", "QEMU and the CPU use more address bits than the IOMMU translates",

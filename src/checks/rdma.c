@@ -109,7 +109,8 @@ static void check_vf_ports(struct check_ctx *e)
 
 const struct check rdma_checks[] = {
 	{"infiniband-port", VFCTL_WARNING, "an InfiniBand port that carries VFs has a problem",
-		NULL, "the evidence tells the remedy; details of the port: vfctl show PF", check_ports},
+		NULL, "the evidence names the remedy; details of the port: vfctl show "
+			"PF", check_ports},
 	{"infiniband-vf", VFCTL_WARNING, "an InfiniBand VF of the host has a link but stays down: no "
 		"subnet manager serves it", NULL, "use a subnet manager that supports VFs", check_vf_ports},
 	{.name = NULL},

@@ -166,7 +166,7 @@ static void look_at_chosen(const struct render *r, const struct xml_node *cpu)
 		bits = QEMU_BITS;
 	if (!has_room(r, bits))
 		warn_of_bars(r, bits, "remove maxphysaddr from the template and from xml: in "
-			"guest.yaml, so that vfctl chooses it by need");
+			"guest.yaml, so that vfctl chooses it when needed");
 }
 
 void render_address(struct render *r, struct xml_node *cpu, bool host)

@@ -18,7 +18,8 @@ static int check_pins(struct vfctl_ctx *ctx, const char *name,
 			return ctx_fail(ctx, -EINVAL,
 				"%s: vCPU %" PRIu32 " of guest cell %zu %s; plan it again",
 				name, cell->first_vcpu + i, number,
-				i < own ? "has no CPU of its own" : "is shared and has one");
+				i < own ? "has no CPU of its own" : "is shared and has a CPU of "
+					"its own");
 	}
 	return 0;
 }

@@ -88,7 +88,8 @@ static const struct driver drivers[] = {
 			{VFCTL_TX_USECS, RANGES({0, 0, 1}, {10, 10000, 1}), MODES(1, 3)}),
 		.dynamic = 3, .pairing = DRIVER_TX_REPORTS_0},
 	/* igbvf/ethtool.c: 2 and 3 are modes, 1 is refused, and 0 is IGBVF_70K_ITR, about 1 us. */
-	{.name = "igbvf", .rx_usecs_0 = "igbvf with rx-usecs 0 still waits about 1 us; it has nothing less",
+	{.name = "igbvf", .rx_usecs_0 = "igbvf with rx-usecs 0 still waits about 1 us, its "
+		"minimum",
 		.keys = BIT(VFCTL_RX_USECS),
 		.limits = LIMITS({VFCTL_RX_USECS, RANGES({0, 0, 1}, {10, 10000, 1}), MODES(2, 3)}),
 		.dynamic = 3},

@@ -106,7 +106,8 @@ static int read_directory(struct vfctl_ctx *ctx, const char *dir, struct vfctl_h
 	if (count < 0)
 		return fail_read(ctx, dir, -errno);
 	if (count > FILES_MAX)
-		r = ctx_usage_error(ctx, -E2BIG, "%s: it has %d files *.yaml, more than %d; join some", dir,
+		r = ctx_usage_error(ctx, -E2BIG, "%s: it has %d *.yaml files, but at most %d are "
+			"allowed; join some", dir,
 			count, FILES_MAX);
 	for (int i = 0; i < count; i++) {
 		if (r == 0)
@@ -115,8 +116,8 @@ static int read_directory(struct vfctl_ctx *ctx, const char *dir, struct vfctl_h
 	}
 	free(entries);
 	if (r == 0 && !count)
-		r = ctx_usage_error(ctx, -ENOENT, "%s: no file *.yaml is in this directory; is it the right "
-			"one?", dir);
+		r = ctx_usage_error(ctx, -ENOENT, "%s: no *.yaml file found in this directory; is "
+			"it the right one?", dir);
 	return r < 0 ? r : vfctl_host_spec_parse_files(ctx, files.v, files.count, ret);
 }
 

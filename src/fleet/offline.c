@@ -76,7 +76,7 @@ int offline_find(struct fleet *f, enum vfctl_id_kind kind, uint64_t value,
 static int begin_durable(struct fleet *f)
 {
 	if (!f->write)
-		return fleet_fail_away(f, "a command that only reads changes nothing");
+		return fleet_fail_away(f, "this command only reads");
 	return id_sqlite_set_durable(f->local, true);
 }
 

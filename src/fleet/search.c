@@ -198,7 +198,8 @@ static int fail_exhausted(struct fleet *f, const struct vfctl_id_pool *pool,
 		c->n.leased, c->n.block, c->n.resting, c->n.quarantined);
 	if (c->next)
 		return ctx_append(f->base.ctx, -ENOSPC, "; the next cooldown ends in %" PRId64 " "
-			"s", c->next - fleet_now(f));
+			"s; give the pool more ranges in host.yaml of all hosts, or wait",
+			c->next - fleet_now(f));
 	return ctx_append(f->base.ctx, -ENOSPC, "; see vfctl guid orphans, or give the pool more "
 		"ranges in host.yaml of all hosts, and vfctl guid publish");
 }

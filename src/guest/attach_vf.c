@@ -45,8 +45,9 @@ static int check_free(struct vfctl_ctx *ctx, struct attach *a,
 		return ctx_fail(ctx, -EIO, "nothing is changed: %s", pf->unread);
 	if (vf_is_open(vf) || vf->lease.name[0] || vf->promise.network[0] ||
 		(vf->defined_in[0] && !str_eq(vf->defined_in, attach_name(a))))
-		return ctx_fail(ctx, -EBUSY, "%s/%u is %s", vfctl_pf_name(pf, text), vf->index,
-			vf_describe_user(vf, message, sizeof(message)));
+		return ctx_fail(ctx, -EBUSY, "%s/%u is %s; vfctl list %s --free shows the free VFs",
+			vfctl_pf_name(pf, text), vf->index,
+			vf_describe_user(vf, message, sizeof(message)), vfctl_pf_name(pf, text));
 	if (ref)
 		return ctx_fail(ctx, -EBUSY, "%s/%u is a device of domain %s already (%s); remove it "
 			"there first (virsh edit %s)", vfctl_pf_name(pf, text), vf->index, holder->name,

@@ -377,8 +377,8 @@ static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const c
 	if (r == 0)
 		r = identities_of_domain(ctx, uuid[0] ? ids : NULL, uuid, NULL, &u->identities);
 	if (r == 0 && !u->info.name && !u->lease && !u->identities.count)
-		return ctx_fail(ctx, -EALREADY, "domain %s not found: it is neither in libvirt nor has "
-			"it a lease, GUID or MAC on this host", name);
+		return ctx_fail(ctx, -EALREADY, "domain %s not found: libvirt does not have it, "
+			"and it has no lease, GUID or MAC on this host", name);
 	return r;
 }
 

@@ -387,8 +387,8 @@ static int open_left(struct vfctl_ctx *ctx, const char *domain, struct attach *a
 
 	ctx_clear(ctx);
 	if (!lease)
-		return ctx_fail(ctx, -EALREADY, "domain %s not found: it is neither in libvirt nor has "
-			"it a lease on this host",
+		return ctx_fail(ctx, -EALREADY, "domain %s not found: libvirt does not have it, "
+			"and it has no lease on this host",
 			domain);
 	if (lease->running)
 		return ctx_fail(ctx, -EBUSY, "libvirt has no domain %s, but its lease is marked as "

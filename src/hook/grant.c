@@ -232,7 +232,7 @@ static int fail_more(struct vfctl_ctx *ctx, const struct grant_facts *f,
 
 	vfctl_vf_attr_text(&asked->attrs, bit, want);
 	vfctl_vf_attr_text(leased, bit, has);
-	ctx_audit(ctx, "refused: VF %s: %s=%s asked by the metadata, %s leased", TEXT(&asked->bdf),
+	ctx_audit(ctx, "refused: VF %s: the metadata asks for %s=%s, the lease has %s", TEXT(&asked->bdf),
 		key, want, has);
 	return ctx_fail(ctx, -EPERM, "the metadata of domain %s asks for %s=%s on VF %s, but it is "
 		"leased with %s; an administrator changes that with: vfctl set %s %s=%s --config",

@@ -55,7 +55,7 @@ static int add_vf_step(struct vfctl_hook *h, const struct vfctl_domain_vf *vf, s
 
 	if (!want)
 		return ctx_oom(h->ctx);
-	step_begin(steps, "VF %s is that domain's, with these values", TEXT(&vf->bdf));
+	step_begin(steps, "record that the domain has VF %s, with these values", TEXT(&vf->bdf));
 	step_op(steps, &op_run_vf, want, NULL, "%s/%s", h->intent.uuid, TEXT(&vf->bdf));
 	return 0;
 }

@@ -31,8 +31,8 @@ static int fail_pkey(struct vfctl_ctx *ctx, const char *text)
 	if (number > VFCTL_PKEY_FULL && number <= 0xffff && (!*end || *end == ':'))
 		return ctx_usage_error(ctx, -EINVAL, "'%s' includes the membership bit; write "
 			"0x%04lx:full", text, number & (VFCTL_PKEY_FULL - 1));
-	return ctx_usage_error(ctx, -EINVAL, "'%s' is not a P_Key; write 0x0001 to 0x7fff, with :full "
-		"or :limited behind it, or the name of a partition", text);
+	return ctx_usage_error(ctx, -EINVAL, "'%s' is not a P_Key; write 0x0001 to 0x7fff, "
+		"followed by :full or :limited, or the name of a partition", text);
 }
 
 int vfctl_host_spec_pkey(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,

@@ -404,8 +404,8 @@ static int add_all(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	if (r < 0 || change->steps.count)
 		return r;
 	return ctx_fail(ctx, -EALREADY, any_of_run(s)
-		? "no VF is to be cleaned; to reset leased VFs after the run of a guest: vfctl "
-			"recover" : "no VF is to be cleaned");
+		? "no VFs are to be cleaned; to reset leased VFs after the run of a guest: vfctl "
+		"recover" : "no VFs are to be cleaned");
 }
 
 int vfctl_clean_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool dry_run,

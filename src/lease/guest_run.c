@@ -381,7 +381,7 @@ int run_end(struct vfctl_ctx *ctx, const char *uuid)
 		r = settle_shape(ctx, &runs->v[0]);
 	if (r == 0 && runs->count)
 		r = journal_end(ctx, runs->v[0].id);
-	return r < 0 && held ? ctx_append(ctx, r, "; its VFs stay leased to %s; when that is solved, "
-		"return them with: vfctl release %s", leases->v[0].domain_name,
+	return r < 0 && held ? ctx_append(ctx, r, "; its VFs stay leased to %s; once that is "
+		"solved, return them with: vfctl release %s", leases->v[0].domain_name,
 		leases->v[0].domain_name) : r;
 }

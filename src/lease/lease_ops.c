@@ -180,7 +180,7 @@ static int set_intent(struct vfctl_ctx *ctx, const struct vfctl_bdf *vf, const c
 	int r = json_to_attrs(json, &intent);
 
 	if (r < 0)
-		return ctx_fail(ctx, r, "what a VF was leased with cannot be read");
+		return ctx_fail(ctx, r, "the leased values of a VF cannot be read");
 	r = store_open(ctx, STORE_WRITE, &store);
 	return r < 0 ? r : store_set_intent(store, vf, &intent);
 }
@@ -313,7 +313,10 @@ static int end_vf_locked(struct vfctl_ctx *ctx, const char *uuid, const struct v
 	r = run_restore_vf(ctx, lease, vf);
 	if (r < 0)
 		return r;
-	/* It has nothing else: the domain was not defined with vfctl. */
+	/*
+	 * The lease has only this VF, because vfctl did not define the domain, so the lease ends
+	 * too.
+	 */
 	return lease->vf_count == 1 && lease->node < 0 ? store_drop(store, lease->id)
 						       : store_remove_vf(store, lease->id, vf);
 }
@@ -491,7 +494,7 @@ static int end_run(struct vfctl_ctx *ctx, const struct op *op)
 			"returned when it stops", now->v[0].domain_name);
 	r = run_end(ctx, op->target);
 	/* Some of several VFs were restored. */
-	return r < 0 ? ctx_append(ctx, -ESTALE, " (that is left to do: release %s)",
+	return r < 0 ? ctx_append(ctx, -ESTALE, " (still to do: vfctl release %s)",
 		now->v[0].domain_name) : 0;
 }
 
@@ -540,7 +543,7 @@ static int hand_over(struct vfctl_ctx *ctx, const struct op *op, const char *fro
 	if (r < 0)
 		return r;
 	if (!strchr(to, ' '))
-		return ctx_fail(ctx, -EBADMSG, "a lease cannot go to '%.80s'", to);
+		return ctx_fail(ctx, -EBADMSG, "'%.80s' is not a domain that can get a lease", to);
 	l = find_by_id(leases, op->target);
 	if (!l || !lease_text_is(from, l->domain_uuid))
 		return 0;

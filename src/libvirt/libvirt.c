@@ -446,8 +446,8 @@ int vfctl_libvirt_open(struct vfctl_ctx *ctx, const char *uri,
 	if (!c->conn) {
 		r = fail_libvirt(ctx, uri ? uri : SYSTEM);
 		free(c);
-		return ctx_append(ctx, r, " (check that libvirtd or virtqemud runs and that you may use "
-			"it)");
+		return ctx_append(ctx, r, " (to start libvirt: systemctl start libvirtd, or "
+			"virtqemud.socket; users other than root need the group libvirt)");
 	}
 	sym_virConnectGetLibVersion(c->conn, &version);
 	c->table = (struct vfctl_hypervisor){.version = version,

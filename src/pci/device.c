@@ -142,7 +142,7 @@ int pci_reset(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 	if (host_try_read(ctx, &methods, PCI_SYSFS "%s/reset_method", TEXT(bdf)) == 0 && !methods[0])
 		return 0;
 	r = host_write_slow(ctx, "1", PCI_SYSFS "%s/reset", TEXT(bdf));
-	return r == -ENOTTY ? ctx_append(ctx, r, "; it did not come back") : r;
+	return r == -ENOTTY ? ctx_append(ctx, r, "; it did not respond after the reset") : r;
 }
 
 int pci_link_function(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *link,

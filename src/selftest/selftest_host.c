@@ -39,9 +39,10 @@ static int refuse_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const cha
 	bool itself = str_eq(through, pf->netdev);
 	const char *stands = itself ? "" : ", which uses ";
 
-	return ctx_fail(ctx, -EBUSY, "%s goes through %s%s%s, and a self-test takes its link down for "
-		"moments: test another port, or move that traffic first; to test it nevertheless, best "
-		"from the console of the machine: --force", what, through, stands, itself ? "" : pf->netdev);
+	return ctx_fail(ctx, -EBUSY, "%s goes through %s%s%s, and a self-test briefly takes its "
+		"link down: test another port, or move that traffic first; to test it "
+		"nevertheless, best from the console of the machine: --force",
+		what, through, stands, itself ? "" : pf->netdev);
 }
 
 static int check_connections(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct routes *routes,

@@ -164,7 +164,7 @@ static void add_attributes(struct vfctl_selftest *t)
 static void add_functions(struct vfctl_selftest *t)
 {
 	add_trial(t, "vectors", selftest_try_msix, "MSI-X vectors of a VF")->asks = true;
-	add_trial(t, "reset", selftest_try_reset, "a VF on its own");
+	add_trial(t, "reset", selftest_try_reset, "a single VF");
 	add_trial(t, "driver", selftest_try_driver, "vfio-pci")->driver = VFCTL_VF_DRIVER_VFIO;
 	add_trial(t, "driver", selftest_try_driver, "the host's driver")->driver = VFCTL_VF_DRIVER_HOST;
 	add_trial(t, "driver", selftest_try_driver, "none")->driver = VFCTL_VF_DRIVER_NONE;
@@ -251,7 +251,7 @@ static void add_setting(struct vfctl_selftest *t, enum vfctl_coalesce_key key)
 	} else if (l) {
 		add_limit(t, l);
 	} else {
-		/* No limit is known: the trial finds out. */
+		/* If the limit is unknown, the trial finds it. */
 		for (size_t i = 0; i < ARRAY_SIZE(some); i++)
 			add_value(t, key, some[i], EXPECT_NOTHING);
 	}

@@ -467,8 +467,8 @@ void selftest_try_reset(struct vfctl_selftest *t, struct trial *x)
 	ctx_clear(t->ctx);
 	if (r <= 0) {
 		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, r == 0 ? "it has no reset of its own, "
-			"only the reset of its whole bus" : "the kernel does not tell how it can be "
-				"reset");
+			"only the reset of its whole bus" : "the kernel does not report how it "
+				"can be reset");
 		return;
 	}
 	start = now_ms();

@@ -64,9 +64,14 @@ static int fail_syntax(struct parser *p)
 
 	if (p->yaml.error == YAML_MEMORY_ERROR)
 		return ctx_oom(p->ctx);
-	/* libyaml's messages for a tab in the indentation. */
+	/* libyaml's messages for a tab in the indentation, a wrong indentation, an open bracket. */
 	if (strstr(problem, "cannot start any token") || strstr(problem, "tab"))
 		hint = "; indent with spaces, not tabs";
+	else if (strstr(problem, "mapping values") || strstr(problem, "block sequence") ||
+		strstr(problem, "expected key") || strstr(problem, "'-' indicator"))
+		hint = "; check the indentation of this line and of the line before";
+	else if (strstr(problem, "expected ',' or"))
+		hint = "; check that each bracket is closed";
 	return ctx_usage_error(p->ctx, -EINVAL, "%s:%zu:%zu: %s%s", p->file,
 		p->yaml.problem_mark.line + 1, p->yaml.problem_mark.column + 1, problem,
 		hint);

@@ -95,11 +95,9 @@ static int read_name(struct reader *r, const struct key *key,
 		return error;
 	if (!vfctl_guest_name_valid(text))
 		return reader_fail(r, value, key->name, -EINVAL,
-			"'%.200s' is not allowed: libvirt makes file names of it; it "
-			"must have 1 to "
-			"%d bytes, no '/', no control character, no '.' in front and no "
-			"space at "
-			"the ends",
+			"'%.200s' is not allowed: libvirt uses it in file names; it must have 1 "
+			"to %d bytes, without '/', control characters, a leading '.', and leading "
+			"or trailing spaces",
 			text, VFCTL_GUEST_NAME_MAX);
 	return read_string(r, key, value, object);
 }
@@ -434,7 +432,8 @@ int vfctl_guest_new(struct vfctl_ctx *ctx, const char *name, uint32_t vcpus,
 		return ctx_fail(ctx, -EINVAL, "%s: %" PRIu32 " vCPUs; it must be 1 to %d", name,
 			vcpus, VFCTL_VCPU_MAX);
 	if (!memory_bytes || memory_bytes % MIB)
-		return ctx_fail(ctx, -EINVAL, "%s: its memory must be whole MiB, 1 at least",
+		return ctx_fail(ctx, -EINVAL, "%s: its memory must be a whole number of MiB, at "
+			"least 1",
 			name);
 	guest = calloc(1, sizeof(*guest));
 	if (!guest)

@@ -132,7 +132,7 @@ static int read_pkey(struct reader *r, const struct key *key, const struct doc_n
 		vfctl_pkey_parse(vf->identity.pkey, &pkey) < 0)
 		error = reader_fail(r, value, key->name, -EINVAL,
 			"'%.64s' is not allowed; it must be a partition's name or 0x1 to 0x7fff, "
-			"with :full or :limited behind it (the number does not include the "
+			"followed by :full or :limited (the number does not include the "
 			"membership bit)", vf->identity.pkey);
 	return error;
 }

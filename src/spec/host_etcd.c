@@ -72,7 +72,7 @@ static int check_etcd(struct reader *r, const struct doc_node *node,
 
 	if (!etcd->endpoints)
 		return reader_fail(r, node, "endpoints", -EINVAL,
-			"the key is missing; name at least one, as https://etcd1:2379");
+			"the key is missing; name at least one, such as https://etcd1:2379");
 	for (size_t i = 0; etcd->endpoints[i]; i++) {
 		error = check_endpoint(r, seen[ENDPOINTS], etcd->endpoints[i]);
 		if (error < 0)
@@ -85,7 +85,7 @@ static int check_etcd(struct reader *r, const struct doc_node *node,
 	len = strlen(etcd->prefix);
 	if (etcd->prefix[0] != '/' || etcd->prefix[len - 1] != '/')
 		return reader_fail(r, node, "prefix", -EINVAL,
-			"'%s' is not allowed; it must begin and end with '/', as /vfctl/",
+			"'%s' is not allowed; it must begin and end with '/', such as /vfctl/",
 			etcd->prefix);
 	return check_pairs(r, seen);
 }

@@ -424,7 +424,7 @@ static int read_pf(struct reader *r, const struct doc_node *node, void *object)
 	for (size_t i = 0; error == 0 && i + 1 < spec->pf_count; i++)
 		if (same_match(&spec->pfs[i], pf))
 			error = reader_fail(r, seen[MATCH], "match", -EINVAL,
-				"the same PF as in %s; each has one entry",
+				"the same PF as in %s; each PF has one entry",
 				place_of(&spec->pfs[i], node, where));
 	return error;
 }

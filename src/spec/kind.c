@@ -68,6 +68,6 @@ int vfctl_spec_kind(struct vfctl_ctx *ctx, const char *file, const char *text, s
 	if (winners == 1)
 		return 0;
 	return ctx_fail(ctx, -ENOMSG, "%s: %s; name the kind: --kind host, guest or bench", file,
-		best ? "its keys are those of two kinds of file" : "its keys are not those of a host.yaml, a "
+		best ? "its keys match two kinds of file" : "its keys are not those of a host.yaml, a "
 								    "guest.yaml or a bench plan");
 }

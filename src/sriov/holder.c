@@ -393,3 +393,20 @@ const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size)
 		snprintf(buf, size, "free");
 	return buf;
 }
+
+const char *vf_how_to_free(const struct vfctl_vf *vf, const char *pf, char *buf, size_t size)
+{
+	const char *domain = vf->holder.kind == VFCTL_HOLDER_DOMAIN ? vf->holder.name : vf->lease.name;
+
+	if (vf->holder.kind == VFCTL_HOLDER_VFIO || vf->holder.kind == VFCTL_HOLDER_PROCESS)
+		snprintf(buf, size, "end that process first");
+	else if (vf->holder.kind == VFCTL_HOLDER_VDPA)
+		snprintf(buf, size, "stop its guest, then run: vdpa dev del %s", vf->holder.name);
+	else if (vf->holder.kind != VFCTL_HOLDER_DOMAIN && vf->holder.kind != VFCTL_HOLDER_NONE)
+		snprintf(buf, size, "stop its use there first");
+	else if (str_eq(domain, vf->lease.name) && vf->holder.kind == VFCTL_HOLDER_DOMAIN)
+		snprintf(buf, size, "first run: vfctl detach %s --vf %s/%u", domain, pf, vf->index);
+	else
+		snprintf(buf, size, "first run: virsh shutdown %s", domain);
+	return buf;
+}

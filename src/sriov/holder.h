@@ -38,5 +38,7 @@ const char *vf_defined_in(const struct vfctl_vf *vf);
 void pf_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 /* "in use by the running domain old, while it is leased to domain two" into @buf. */
 const char *vf_describe_user(const struct vfctl_vf *vf, char *buf, size_t size);
+/* What an administrator does to free an open or prepared VF, a sentence with a command if there is one. */
+const char *vf_how_to_free(const struct vfctl_vf *vf, const char *pf, char *buf, size_t size);
 
 #endif

@@ -181,7 +181,7 @@ static bool vf_is_only_leased(const struct vfctl_vf *vf)
 
 int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why)
 {
-	char buf[VFCTL_BDF_TEXT], message[256];
+	char buf[VFCTL_BDF_TEXT], message[256], remedy[256];
 	const char *name = vfctl_pf_name(pf, buf);
 
 	for (uint32_t i = 0; i < pf->num_vfs; i++)
@@ -199,8 +199,10 @@ int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, cons
 				vf_describe_user(&pf->vfs[i], message, sizeof(message)),
 				vf_defined_in(&pf->vfs[i]));
 		else if (vf_is_busy(&pf->vfs[i]))
-			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s; %s", name,
+			return ctx_fail(ctx, -EBUSY, "%s/%u (%s) is %s%s%s; %s", name,
 				pf->vfs[i].index, TEXT(&pf->vfs[i].bdf),
-				vf_describe_user(&pf->vfs[i], message, sizeof(message)), why);
+				vf_describe_user(&pf->vfs[i], message, sizeof(message)),
+				why ? "; " : "", why ? why : "",
+				vf_how_to_free(&pf->vfs[i], name, remedy, sizeof(remedy)));
 	return 0;
 }

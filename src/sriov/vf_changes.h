@@ -23,7 +23,7 @@ int vf_changes_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
 
 /*
  * Check that none of the PF's VFs (their users filled in) is in use: -EBUSY, naming the first VF in
- * use, and @why.
+ * use, @why (which may be NULL), and what frees the VF.
  */
 int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why);
 

@@ -458,7 +458,8 @@ int ids_db_fail_exhausted(struct ids_db *s, const struct vfctl_id_pool *pool, un
 	if (chosen)
 		ctx_append(s->base.ctx, -ENOSPC, ", and %u are already chosen", chosen);
 	if (wait > 0)
-		return ctx_append(s->base.ctx, -ENOSPC, "; the next cooldown ends in %" PRId64 " s", wait);
-	return ctx_append(s->base.ctx, -ENOSPC, "; release some, or give the pool more ranges "
-		"in host.yaml");
+		return ctx_append(s->base.ctx, -ENOSPC, "; the next cooldown ends in %" PRId64 " s; "
+			"give the pool more ranges in host.yaml, or wait", wait);
+	return ctx_append(s->base.ctx, -ENOSPC, "; give the pool more ranges in host.yaml, or release "
+		"unused values (vfctl guid list --pool %s; vfctl guid release VALUE)", pool->name);
 }

@@ -31,8 +31,8 @@ static int parse_attrs(struct store *s, const char *what, const char *text,
 {
 	if (!*text || json_to_attrs(text, ret) == 0)
 		return 0;
-	return ctx_fail(db_ctx(s->db), -EBADF, "the state file has '%.100s' as the values that VF %s "
-		"%s, which cannot be read; restore the file from a backup", text, TEXT(vf), what);
+	return ctx_fail(db_ctx(s->db), -EBADF, "the state file has values that cannot be read, "
+		"'%.100s', which VF %s %s; restore the file from a backup", text, TEXT(vf), what);
 }
 
 /* By version: the values of VFs before their guests were a column once. */

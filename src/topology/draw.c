@@ -55,7 +55,7 @@ static int read_back(struct vfctl_ctx *ctx, int fd, struct buf *ret)
 {
 	int r = lseek(fd, 0, SEEK_SET) < 0 ? -errno : plain_read(fd, PICTURE_MAX, ret);
 
-	return r < 0 ? ctx_fail(ctx, r, "read what rsvg-convert made: %s", strerror(-r)) : 0;
+	return r < 0 ? ctx_fail(ctx, r, "read the output of rsvg-convert: %s", strerror(-r)) : 0;
 }
 
 /* Convert the SVG in @picture to a PNG. */

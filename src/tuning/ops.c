@@ -96,8 +96,8 @@ static int apply_governor(struct vfctl_ctx *ctx, const struct op *op)
 		return 0;
 	}
 	if (r == -EINVAL)
-		ctx_append(ctx, r, "; for those of this machine see scaling_available_governors beside "
-			"it");
+		ctx_append(ctx, r, "; the file scaling_available_governors beside it lists the "
+			"governors of this host");
 	return r < 0 ? only_warn(ctx) : 0;
 }
 
@@ -235,7 +235,7 @@ static int revert_keep(struct vfctl_ctx *ctx, const struct op *op)
 	_free_ char *now = NULL;
 	int r = observe_keep(ctx, op, &now);
 
-	/* It belongs to another device now, or already has the previous value. */
+	/* The interrupt now belongs to another device, or already has the previous value. */
 	if (r < 0 || str_eq(now, op->before) || (op->want && !str_eq(now, op->want)))
 		return r;
 	return write_keep(ctx, op, op->before);

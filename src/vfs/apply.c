@@ -409,11 +409,11 @@ static int fail_twice(struct vfctl_ctx *ctx, const struct vfctl_declared_pf *a,
 	const struct vfctl_declared_pf *b)
 {
 	if (str_eq(a->spec->file, b->spec->file))
-		return ctx_usage_error(ctx, -EEXIST, "the entries of lines %u and %u of host.yaml both "
-			"mean %s (%s); each PF has one entry", a->spec->line, b->spec->line, b->name,
+		return ctx_usage_error(ctx, -EEXIST, "the entries in lines %u and %u of host.yaml "
+			"both match %s (%s); each PF has one entry", a->spec->line, b->spec->line, b->name,
 			b->address);
-	return ctx_usage_error(ctx, -EEXIST, "the entries in %s:%u and %s:%u both mean %s (%s); each PF has "
-		"one entry", a->spec->file, a->spec->line, b->spec->file, b->spec->line, b->name,
+	return ctx_usage_error(ctx, -EEXIST, "the entries in %s:%u and %s:%u both match %s (%s); "
+		"each PF has one entry", a->spec->file, a->spec->line, b->spec->file, b->spec->line, b->name,
 		b->address);
 }
 

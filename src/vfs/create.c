@@ -372,7 +372,7 @@ int vf_changes_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 
 	if (modparam_is_needed(pf))
 		return modparam_plan(ctx, inv, pf, 0, false, ret_change);
-	r = vf_changes_check_idle(ctx, pf, "stop or detach that first");
+	r = vf_changes_check_idle(ctx, pf, NULL);
 	if (r == 0 && pf->num_vfs)
 		r = check_driver(ctx, pf);
 	if (r == 0)

@@ -175,8 +175,8 @@ static int change_intent(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 
 	if (!vf->has_intent || lease->transient)
 		return ctx_fail(ctx, -EINVAL, lease->transient
-			? "VF %s belongs to domain %s for its run only and is not in a definition of "
-				"vfctl"
+			? "VF %s is leased to domain %s for this run only, without a definition "
+			"by vfctl that could change"
 			: "an older vfctl leased VF %s to domain %s without recording the values; start "
 			  "the domain once, then change them", TEXT(&vf->bdf),
 			lease->domain_name);

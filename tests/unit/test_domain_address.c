@@ -87,7 +87,7 @@ static const struct want wants[] = {
 		NULL},
 	{OWN, SMALL "xml: {maxphysaddr: off}\n", {46, 46, 128 * GIB}, 11000000, NULL, NULL},
 	/* And is told what comes of it. */
-	{OWN, SMALL "xml: {maxphysaddr: off}\n", {46, 46, 256 * GIB}, 11000000, NULL, "chooses it by need"},
+	{OWN, SMALL "xml: {maxphysaddr: off}\n", {46, 46, 256 * GIB}, 11000000, NULL, "chooses it when needed"},
 	{OWN, SMALL, {46, 46, 4096 * GIB}, 11000000, "bits=\"44\"", "of 44 bits the guest's firmware has 2048"},
 	{OWN, SMALL "xml: {maxphysaddr: on}\n", {42, 42, 4096 * GIB}, 11000000, "passthrough", "of 42 bits"},
 };

@@ -249,7 +249,7 @@ static void placements_that_cannot_be(void **state)
 		{break_threads, "do not fill cores"}, {break_memory, "KiB"},
 		{break_wrap, "KiB"}, {break_node, "on no node"}, {break_auto, "pages"},
 		{break_page, "pages"}, {break_shared, "have no CPUs"},
-		{break_cpu, "no CPU of its own"}, {break_shared_pin, "is shared and has one"},
+		{break_cpu, "no CPU of its own"}, {break_shared_pin, "is shared and has a CPU of its own"},
 		{break_vf, "guest cell 2 of 2"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

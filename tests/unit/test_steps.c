@@ -160,7 +160,7 @@ static void from_the_point_of_no_return_it_goes_on(void **state)
 	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -ESTALE);
 	assert_string_equal(trace, "abcd");
 	assert_string_equal(vfctl_ctx_error(&ctx), "c failed; the steps before it are done "
-		"and stay; these are left to do: row c");
+		"and stay; still to do: row c");
 	ctx_clear(&ctx);
 }
 
@@ -207,7 +207,7 @@ static void a_value_stays_with_what_could_not_be_returned(void **state)
 	assert_int_equal(steps_run(&ctx, &steps, &(struct journal_entry){0}), -ESTALE);
 	assert_string_equal(trace, "ab");
 	assert_string_equal(vfctl_ctx_error(&ctx), "b failed; the steps before it are done "
-		"and stay; these are left to do: row b, row c");
+		"and stay; still to do: row b, row c");
 	ctx_clear(&ctx);
 }
 

@@ -108,9 +108,10 @@ void print_health(struct out *out, const struct vfctl_inventory *inv, const stru
 		put_reporters(out, view->ctx, pf);
 	}
 	out_table_end(out);
-	out_fold(out, 0, "PCIe errors are correctable/nonfatal/fatal (AER); a port's, of RDMA, symbol "
-		"errors/receive errors/times down; missed: the host was too slow; devlink: counters of "
-		"the driver's health reporters. For remedies: vfctl doctor");
+	out_fold(out, 0, "PCIe errors: correctable/nonfatal/fatal (AER). RDMA ports: symbol "
+		"errors/receive errors/times down. missed: packets dropped because the host was "
+		"too slow. devlink: counters of the driver's health reporters. For remedies: "
+		"vfctl doctor");
 }
 
 /* ---- JSON ---- */

@@ -124,7 +124,8 @@ static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 			S(c->vcpu_count - c->shared_vcpus), text);
 	}
 	if (c->shared_vcpus)
-		out_fold(out, LABEL, "  shared    %u vCPU%s on host CPU%s %s, with others'",
+		out_fold(out, LABEL, "  shared    %u vCPU%s on host CPU%s %s, shared with those "
+			"of other guests",
 			c->shared_vcpus, S(c->shared_vcpus),
 			S(vfctl_cpuset_count(&c->shared_cpus)),
 			cpus_text(&c->shared_cpus, text, sizeof(text)));
@@ -301,14 +302,14 @@ void print_proof(struct out *out, const struct vfctl_host_model *model,
 	}
 	/* A percentage of a bound of zero cannot be computed. */
 	if (!plan->bound[gap])
-		out_fold(out, LABEL, "  proof     %s: %s may be better than %" PRIu64
-			"; all before that is the best there is", why, gap_text[gap],
+		out_fold(out, LABEL, "  proof     %s: %s may be better than %" PRIu64 "; "
+			"everything before it is optimal", why, gap_text[gap],
 			plan->value[gap]);
 	else
 		out_fold(out, LABEL, "  proof     %s: %s %" PRIu64 ", at best %" PRIu64
 			" (within %" PRIu64 " %%)%s", why, gap_text[gap], plan->value[gap],
 			plan->bound[gap], gap_percent(plan->value[gap], plan->bound[gap]),
-			gap == VFCTL_LEVEL_PLACED ? "" : "; all before that is the best there is");
+			gap == VFCTL_LEVEL_PLACED ? "" : "; everything before it is optimal");
 }
 
 /* ---- many guests ---- */

@@ -480,7 +480,7 @@ static void print_guests(struct out *out, const struct vfctl_host_model *m)
 
 	out_line(out, "%s", "");
 	if (!m->occupant_count) {
-		out_line(out, "no guest holds anything");
+		out_line(out, "no guest uses CPUs, memory or VFs");
 		return;
 	}
 	out_table(out, 0, headings, ARRAY_SIZE(headings));
@@ -526,7 +526,7 @@ static void print_summary(struct out *out, const struct vfctl_host_model *m)
 		m->pf_count == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", m->vf_count, gpus);
 	out_line(out, "a sign per core, | between L3 caches: . free, = the host's own,");
 	out_line(out, "~ shared by guests, a letter: that guest, + QEMU's threads of guests,");
-	out_line(out, "# held by others, * by several");
+	out_line(out, "# in use by other programs, * used by several guests");
 	if (m->gpu_count) {
 		out_line(out, "between a GPU and a PF: PIX at most one PCIe switch, PXB several, PHB a");
 		out_line(out, "host bridge of the CPU, NODE two of one NUMA node, SYS two NUMA nodes");

@@ -29,7 +29,7 @@ const struct command cmd_adopt = {
 	.group = GROUP_GUESTS,
 	.answer = change_answer,
 	.args = "DOMAIN",
-	.summary = "Lease to a foreign domain the VFs that it has",
+	.summary = "Lease the VFs of a foreign domain to that domain",
 	.text = "For domains of virt-install, virt-manager or virsh. Each VF of the "
 		"definition, a <hostdev> or an <interface type='hostdev'>, is leased to the "
 		"domain with its present values; an <interface> states MAC and VLAN itself. "

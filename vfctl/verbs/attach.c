@@ -113,7 +113,8 @@ static const struct option_row attach_options[] = {
 	{"pf", 0, "PF", "a free VF of this PF", NULL},
 	{"vf", 0, "VF", "this VF", NULL},
 	{"count", 0, "N", "this many VFs of the PF, all or none (default 1)", NULL},
-	{"ensure", 0, NULL, "only as many as are missing: VFs that the domain has count", NULL},
+	{"ensure", 0, NULL, "attach only as many as are missing: VFs that the domain already has "
+		"count", NULL},
 	{"live", 0, NULL, "plug into the running domain", NULL},
 	{"config", 0, NULL, "add to the definition, for the next start", NULL},
 	{"guid-pool", 0, "POOL", "pool for the GUID of an InfiniBand VF (default: the first pool)",
@@ -131,14 +132,14 @@ const struct command cmd_attach = {
 	.common = true,
 	.answer = change_answer,
 	.args = "DOMAIN [ATTRIBUTE=VALUE...]",
-	.summary = "Give a domain a VF, running or off",
+	.summary = "Attach a VF to a domain, running or off",
 	.text = "vfctl leases the VF to the domain, sets its identity, reads it back, and "
 		"plugs it. Without --live and --config it changes both where possible: the "
 		"running domain and its definition. The attributes are those of vfctl set. "
 		"With --ensure the command can be repeated: VFs that the domain already has "
 		"count.",
 	.examples = {{"vfctl attach web --pf ens1 vlan=42", "a free VF of ens1"},
-		{"vfctl attach web --pf ens1 --count 2 --ensure", "until it has two"}},
+		{"vfctl attach web --pf ens1 --count 2 --ensure", "until the domain has two"}},
 	.min_args = 1,
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_DOMAIN,

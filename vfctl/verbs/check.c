@@ -69,7 +69,10 @@ static const char *const kind_names[] = {
 
 /* ---- plans, which vfctl-bench reads ---- */
 
-/* Its output on standard error, without "vfctl: bench check: " in front; NULL: it did not run. */
+/*
+ * The standard error of vfctl-bench, without the prefix "vfctl: bench check: "; NULL: it did not
+ * run.
+ */
 static char *read_error(int fd)
 {
 	static const char before[] = "check: ";
@@ -276,7 +279,8 @@ static int run_check(struct invocation *in)
 }
 
 static const struct option_row check_options[] = {
-	{"kind", 0, "KIND", "host, guest or bench (default: told from the keys of each file)",
+	{"kind", 0, "KIND", "host, guest or bench (default: vfctl recognizes it by the keys of "
+		"each file)",
 		"host guest bench"},
 };
 
@@ -288,10 +292,11 @@ const struct command cmd_check = {
 	.answer = check_answer,
 	.args = "FILE...",
 	.summary = "Check YAML files without using them",
-	.text = "Reads each host.yaml, guest.yaml or bench plan as the verbs that use it do, and prints the "
-		"first error with its line and column. A directory is a host.yaml in several files. This "
-		"host is not looked at: vfctl apply --dry-run, vfctl plan and vfctl bench run --dry-run "
-		"compare a file with it. Exit status: 1 if a file is not valid, 2 if one does not exist.",
+	.text = "Reads each host.yaml, guest.yaml or bench plan as the verbs that use it do, and "
+		"prints the first error with its line and column. A directory is a host.yaml in "
+		"several files. vfctl does not compare them with this host: vfctl apply "
+		"--dry-run, vfctl plan and vfctl bench run --dry-run compare a file with it. Exit "
+		"status: 1 if a file is not valid, 2 if one does not exist.",
 	.examples = {{"vfctl check host.yaml guests/*.yaml", "before a commit"},
 		{"vfctl check --kind guest web.txt", "the kind stated"}},
 	.min_args = 1,

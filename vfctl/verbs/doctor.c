@@ -207,10 +207,10 @@ const struct command cmd_doctor = {
 	.answer = doctor_answer,
 	.args = "[PF|DOMAIN]",
 	.summary = "Find known problems and print their remedies",
-	.text = "Checks for known problems of SR-IOV hosts, from the BIOS to a guest's lease."
-		" For each problem it prints the evidence, the cause and the remedy. Only "
-		"--fix changes something. It says what it could not read, for example without"
-		" root. Exit status: 3 if there is a problem or a warning.",
+	.text = "Checks for known problems of SR-IOV hosts, from the BIOS to a guest's lease. For "
+		"each problem it prints the evidence, the cause and the remedy. Only --fix "
+		"changes something. It reports what it could not read, for example without root. "
+		"Exit status: 3 if there is a problem or a warning.",
 	.examples = {{"vfctl doctor", "this host"},
 		{"vfctl doctor --host capture.tar.gz", "a host that was recorded with vfctl capture"}},
 	.max_args = 1,

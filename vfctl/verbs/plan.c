@@ -371,13 +371,13 @@ const struct command cmd_plan = {
 	.args = "[GUEST.yaml]",
 	.summary = "Show where guests would be placed, and why",
 	.text = "Changes nothing. The plan is optimal, criterion by criterion: most guests "
-		"placed, most of them wholly local, smallest NUMA distance, largest pages, "
-		"most space for the next guests, PFs used evenly. The last line says which of"
-		" these are proven. Exit status: 1 if a guest does not fit (the reasons name "
-		"what is missing on which node, and what would make it fit); 2 if no host of "
-		"this kind could meet the request; 3 if --rebalance proposes moves. With "
-		"--batch existing guests keep their place, and the plan shows what define "
-		"would change of them.",
+		"placed, most of them wholly local, smallest NUMA distance, largest pages, most "
+		"space for the next guests, PFs used evenly. The last line states for which "
+		"criteria this is proven. Exit status: 1 if a guest does not fit (the reasons "
+		"name what is missing on which node, and what would make it fit); 2 if no host of "
+		"this kind could meet the request; 3 if --rebalance proposes moves. With --batch "
+		"existing guests keep their place, and the plan shows what define would change of "
+		"them.",
 	.examples = {{"vfctl plan web.yaml", "one guest"},
 		{"vfctl plan --rebalance", "the fewest moves that make guests local"}},
 	.min_args = 0,

@@ -203,18 +203,17 @@ const struct command cmd_recover = {
 	.answer = recover_answer,
 	.args = "",
 	.summary = "Finish or roll back interrupted changes",
-	.text = "vfctl writes each change to a journal before its first effect. If the "
-		"process is killed or the host crashes, the next change of that PF, the next "
-		"start of a guest or the next boot recovers the change, and so does this "
-		"command. Changes of guests need libvirt; a change past the point where it "
-		"can be rolled back is finished. VFs of a guest that is off, but whose end "
-		"libvirt did not report, are reset as well. Changes that another program made"
-		" since then stay. --rebuild restores lost leases with safe defaults; "
-		"--trust-metadata grants everything that the metadata of the domains asks "
-		"for, and gives the lease of a domain that is gone to a domain that was "
-		"defined from it with another UUID. --clean resets the VFs that list shows as"
-		" to be cleaned. Exit status: 4 if a change cannot be rolled back, or waits "
-		"for libvirt.",
+	.text = "vfctl writes each change to a journal before its first effect. If the process is "
+		"killed or the host crashes, the next change of that PF, the next start of a "
+		"guest or the next boot recovers the change, and so does this command. Changes of "
+		"guests need libvirt; a change past the point where it can be rolled back is "
+		"finished. If libvirt did not report the stop of a guest, its VFs are reset as "
+		"well. Later changes by other programs stay. --rebuild restores lost leases with "
+		"safe defaults; --trust-metadata grants everything that the metadata of the "
+		"domains asks for, and gives the lease of a domain that no longer exists to a "
+		"domain that was defined from it with another UUID. --clean resets the VFs that "
+		"list shows as to be cleaned. Exit status: 4 if a change cannot be rolled back, "
+		"or waits for libvirt.",
 	.examples = {{"vfctl recover --dry-run", "print what would be done"},
 		{"vfctl recover --rebuild", "after the state file was lost"}},
 	.changes = true,

@@ -260,10 +260,10 @@ static int run_selftest(struct invocation *in)
 	int r;
 
 	if (!in->dry_run && !option_of(in, "yes"))
-		return usage(in, "a self-test creates and removes all VFs of %s and changes its MTU, "
-			"interrupt moderation and eswitch mode, so its link may go down for moments; "
-			"afterwards everything is restored. Begin with --yes, or list the trials with "
-			"--dry-run",
+		return usage(in, "a self-test creates and removes all VFs of %s and changes its "
+			"MTU, interrupt moderation and eswitch mode, so its link may go down "
+			"briefly; afterwards everything is restored. Begin with --yes, or list "
+			"the trials with --dry-run",
 			in->args[0]);
 	r = vfctl_selftest_open(in->ctx, in->args[0], flags, &t);
 	if (r < 0)

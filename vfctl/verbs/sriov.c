@@ -80,8 +80,8 @@ static const struct option_row create_options[] = {
 	{"guid-pool", 0, "POOL", "take the GUIDs of an InfiniBand PF from this pool", NULL},
 	{"pkey", 0, "P_KEY", "partition of the VFs of an InfiniBand PF, for the subnet manager", NULL},
 	{"ignore-definitions", 0, "DOMAINS",
-		"go on although these domains, which are off, have VFs of the PF in their "
-		"definitions, or these libvirt networks give them out",
+		"proceed even if the definitions of these domains, which are off, have VFs of the "
+		"PF, or these libvirt networks provide VFs of it",
 		NULL},
 	{"keep-identities", 0, NULL, "keep the MACs (InfiniBand: GUIDs) that the driver chose", NULL},
 };
@@ -144,8 +144,8 @@ static int run_destroy(struct invocation *in)
 
 static const struct option_row destroy_options[] = {
 	{"ignore-definitions", 0, "DOMAINS",
-		"go on although these domains, which are off, have VFs of the PF in their "
-		"definitions, or these libvirt networks give them out",
+		"proceed even if the definitions of these domains, which are off, have VFs of the "
+		"PF, or these libvirt networks provide VFs of it",
 		NULL},
 };
 
@@ -162,7 +162,8 @@ const struct command cmd_destroy = {
 	.text = "A PF is rejected while one of its VFs is in use; this does not stop the others (exit "
 		"status 4).",
 	.examples = {{"vfctl destroy ens1 ens2", "remove the VFs of both PFs"},
-		{"vfctl destroy ens1 --ignore-definitions web", "although web, which is off, has one"}},
+		{"vfctl destroy ens1 --ignore-definitions web", "even if the definition of web, "
+			"which is off, has one"}},
 	.min_args = 1,
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_PF,

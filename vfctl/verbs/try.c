@@ -302,13 +302,14 @@ const struct command cmd_try = {
 	.answer = try_answer,
 	.args = "[FILE|DIR]",
 	.summary = "Apply host.yaml, and roll back unless you confirm",
-	.text = "Changes what apply would change, and waits. Enter keeps it. Any other answer, Ctrl-C, a "
-		"lost connection, the death of this process and the end of the time roll everything back "
-		"(exit status 1), and so does a PF that cannot be changed. In a script, a line on standard "
-		"input or SIGUSR1 keeps it. While it waits, guests do not start and other changes of these "
-		"PFs wait too. VF-LAGs are not tried: they are applied once the rest is kept.",
+	.text = "Changes what apply would change, and waits. Enter keeps the change. Any other "
+		"answer, Ctrl-C, a lost connection, the death of this process, the time limit, or "
+		"a PF that cannot be changed rolls everything back (exit status 1). In a script, "
+		"a line on standard input or SIGUSR1 keeps the change. While it waits, guests do "
+		"not start and other changes of these PFs wait too. VF-LAGs are not tried: they "
+		"are applied once the rest is kept.",
 	.examples = {{"vfctl try", "apply for two minutes; Enter keeps it"},
-		{"vfctl try --timeout 30 new.yaml", "half a minute with another file"}},
+		{"vfctl try --timeout 30 new.yaml", "another file, for half a minute"}},
 	.max_args = 1,
 	.operand = OPERAND_FILE,
 	.changes = true,

@@ -21,11 +21,11 @@ static const struct command cmd_tune_show = {
 	.answer = tune_show_answer,
 	.args = "[DOMAIN | PF [PROFILE] [SETTING=VALUE...]]",
 	.summary = "Show the tuning of PFs or of a running guest",
-	.text = "For a PF it prints the present interrupt moderation, what host.yaml declares"
-		" (the key tuning of the PF), and the values that the driver accepts for it. "
-		"With a profile, or settings as ethtool -C names them, it prints what the "
-		"driver would make of these. For a domain it prints CPU governors, C-states "
-		"and where its interrupts go.",
+	.text = "For a PF it prints the present interrupt moderation, what host.yaml declares "
+		"(the key tuning of the PF), and the values that the driver accepts for it. With "
+		"a profile, or settings as ethtool -C names them, it prints how the driver would "
+		"apply them. For a domain it prints CPU governors, C-states and where its "
+		"interrupts go.",
 	.examples = {{"vfctl tune show ens1 latency", "what the profile sets on ens1"},
 		{"vfctl tune show web", "a running guest"}},
 	.max_args = ARGS_MAX - 1,

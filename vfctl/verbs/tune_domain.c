@@ -17,7 +17,8 @@ static void print_vectors(struct out *out, const struct vfctl_guest_tuned *t)
 	char bdf[VFCTL_BDF_TEXT], cpus[256];
 
 	if (!t->vector_count) {
-		out_line(out, "  interrupts  none yet: they come when the guest's driver enables them");
+		out_line(out, "  interrupts  none yet: they appear when the guest's driver "
+			"enables them");
 		return;
 	}
 	out_table(out, 2, headings, ARRAY_SIZE(headings));
@@ -50,8 +51,8 @@ static void print_text(struct out *out, const struct vfctl_guest_tuned *t)
 	if (t->interrupts || t->vector_count)
 		print_vectors(out, t);
 	if (t->vector_count && t->may_be_posted)
-		out_fold(out, 2, "  Interrupts may be posted straight into the guest on this machine: "
-			"for those the CPUs above mean nothing.");
+		out_fold(out, 2, "  This machine may post interrupts directly into the guest; the "
+			"CPUs above do not apply to those.");
 	if (t->irqbalance)
 		out_fold(out, 2, "  %s", t->irqbalance);
 	out_fold(out, 2, "  The moderation of its VFs belongs to the guest's driver: vfctl tune guest %s.",

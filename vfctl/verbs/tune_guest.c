@@ -100,11 +100,11 @@ static int take_vfs(struct invocation *in, struct guest_half *g, const struct vf
 
 		vfctl_bdf_format(&vf->bdf, bdf);
 		if (!pf) {
-			warn("VF %s: its PF is not there now, so its driver is not known; it is omitted",
+			warn("VF %s: its PF is absent, so its driver is not known; it is omitted",
 				bdf);
 		} else if (!pf->infiniband && !(vf->has_intent && vf->intent.mask & VFCTL_ATTR_MAC)) {
-			warn("VF %s has no MAC of its own by which the guest could know it; it is "
-				"omitted", bdf);
+			warn("VF %s has no MAC of its own by which the guest could recognize it; "
+				"it is omitted", bdf);
 		} else {
 			g->vfs[g->vf_count++] = (struct vfctl_guest_half_vf){.mac = vf->intent.mac,
 				.infiniband = pf->infiniband, .rdma = pf->rdma[0], .mtu = g->mtu,

@@ -258,7 +258,7 @@ static void print_pf(struct invocation *in, const struct vfctl_pf *pf, const str
 		pf->driver, profile ? ", profile " : "", profile ? profile->name : "",
 		!m->wanted.mask ? "; nothing is declared for it" : m->fit.changes
 			? ", differs from what is wanted" : m->fit.set.mask ? ", as wanted"
-			: ", which takes nothing of what is wanted");
+			: ", which accepts no wanted setting");
 	print_rows(in->out, m);
 	if (m->wanted.mask && !m->fit.known)
 		out_line(in->out, "  vfctl does not know the limits of that driver: it may reject "
@@ -397,8 +397,8 @@ int tune_run_set(struct invocation *in)
 	if (!status)
 		status = read_wanted(in, h.spec, 2, &wanted, &some);
 	if (!status && !wanted.mask)
-		status = usage(in, "the profile wants nothing of a driver; name settings, such as "
-			"rx-usecs=0");
+		status = usage(in, "the profile has no settings for a driver; name settings, such "
+			"as rx-usecs=0");
 	if (status)
 		return status;
 	r = vfctl_tune_plan(in->ctx, in->args[1], &wanted, option_of(in, "force"), in->dry_run, &fit,

@@ -167,8 +167,8 @@ static bool too_large(struct vfctl_ctx *ctx, uint64_t bytes, const struct vfctl_
 {
 	if (bytes <= MODEL_BYTES_MAX)
 		return false;
-	log_warn(ctx, "domain %s: it has more memory than any host (%" PRIu64 " GiB); vfctl counts "
-		"none of it", o->name, bytes >> 30);
+	log_warn(ctx, "domain %s: it has more memory than any host (%" PRIu64 " GiB); vfctl does "
+		"not count it", o->name, bytes >> 30);
 	return true;
 }
 
@@ -286,7 +286,7 @@ static int add_domain(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	if (r < 0)
 		return ctx_prefix(ctx, r, "domain %s", info->name);
 	if (parsed->unread)
-		log_warn(ctx, "domain %s: %s; vfctl leaves that out", info->name, parsed->unread);
+		log_warn(ctx, "domain %s: %s; vfctl ignores that part", info->name, parsed->unread);
 	r = add_parsed(ctx, s, info, parsed, m, taken);
 	vfctl_parsed_domain_free(parsed);
 	return r;

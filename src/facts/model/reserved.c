@@ -54,8 +54,8 @@ static int add_given(struct vfctl_ctx *ctx, const struct vfctl_cpuset *given,
 	vfctl_cpuset_format(&both, text, sizeof(text));
 	if (text[0])
 		return ctx_usage_error(ctx, -EINVAL,
-			"--reserve: CPU %s is in shared-cpus of host.yaml; a "
-			"CPU is the host's own, or guests share it",
+			"--reserve: CPU %s is in shared-cpus of host.yaml; a CPU is either "
+			"reserved for the host or shared by guests",
 			text);
 	vfctl_cpuset_or(&m->reserved_cpus, given);
 	return 0;

@@ -320,13 +320,13 @@ static unsigned look_at_acs(const struct vfctl_pf *pf, const struct vfctl_vf *vf
 	if (vf->iommu_group < 0 || (pf->acs != VFCTL_ACS_OFF && pf->acs != VFCTL_ACS_OVERRIDDEN))
 		return 0;
 	if (pf->acs == VFCTL_ACS_OFF)
-		buf_printf(message, "is not kept from other devices: ACS of the port %s above it was "
-			"switched off after the kernel made its IOMMU groups; switch it on again "
-			"(reboot, without what runs setpci)", port);
+		buf_printf(message, "is not isolated from other devices: ACS of the port %s above "
+			"it was disabled after the kernel made its IOMMU groups; enable it again "
+			"(remove what runs setpci, then reboot)", port);
 	else
-		buf_puts(message, "is alone in its IOMMU group because the kernel was told so "
-			"(pcie_acs_override on its command line), not because it is kept from other "
-			"devices; boot without that, and use a slot with ACS");
+		buf_puts(message, "is alone in its IOMMU group only because of pcie_acs_override "
+			"on the kernel's command line, not because it is isolated from other "
+			"devices; boot without that option, and use a slot with ACS");
 	buf_puts(message, ", or accept it: vfs-without-acs: allow in host.yaml");
 	return VFCTL_EXPOSED_ACS;
 }
@@ -336,8 +336,8 @@ static unsigned look_at_reset(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 {
 	if (pci_can_reset(ctx, &vf->bdf, &pf->bdf) != 0)
 		return 0;
-	buf_printf(message, "%scannot be reset on its own, so a guest could find data of the guest "
-		"before it; if you accept that: vfs-without-reset: allow in host.yaml",
+	buf_printf(message, "%scannot be reset on its own, so a guest could read data of the "
+		"previous guest; if you accept that: vfs-without-reset: allow in host.yaml",
 		message->len ? "; and it " : "");
 	return VFCTL_EXPOSED_RESET;
 }

@@ -127,8 +127,9 @@ static int read_all(struct vfctl_ctx *ctx, struct redefine_op *r)
 
 static int fail_others(struct vfctl_ctx *ctx, const struct redefine_op *r, const char *what)
 {
-	return ctx_fail(ctx, -EEXIST, "domain %s was changed by others since it was defined: %s; undo "
-		"that (virsh edit %s), or define the domain again: vfctl undefine %s, then vfctl define",
+	return ctx_fail(ctx, -EEXIST, "another program changed domain %s since vfctl defined it: "
+		"%s; undo that (virsh edit %s), or define the domain again: vfctl undefine %s, "
+		"then vfctl define",
 		r->q->info->name, what, r->q->info->name, r->q->info->name);
 }
 
@@ -288,7 +289,7 @@ static int forget_attached(struct vfctl_ctx *ctx, const struct redefine_op *r, c
 	return metadata_forget_places(ctx, xml, vfs, count, ret);
 }
 
-/* Its own definition is the template, so that the changes of other programs are kept. */
+/* The definition of the domain is the template, so that the changes of other programs are kept. */
 static int make_xml(struct vfctl_ctx *ctx, struct redefine_op *r)
 {
 	const struct vfctl_domain_info *info = r->q->info;

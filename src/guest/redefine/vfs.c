@@ -75,7 +75,7 @@ static int check_named(struct vfctl_ctx *ctx, const struct redefine_op *r)
 
 		if (!vf->transient && !find_intent_vf(&r->has.intent, &vf->bdf) &&
 			vfctl_domain_intent_device(&r->has.intent, &vf->bdf))
-			return ctx_fail(ctx, -EEXIST, "vfctl's metadata of VF %s was taken out of "
+			return ctx_fail(ctx, -EEXIST, "vfctl's metadata of VF %s was removed from "
 				"domain %s, which still has the VF; undo that (virsh edit %s), or "
 				"define the domain again: vfctl undefine %s, then vfctl "
 				"define", TEXT(&vf->bdf), name, name, name);
@@ -436,7 +436,7 @@ static int fill_slot(struct vfctl_ctx *ctx, struct redefine_op *r, const struct 
 		out->attrs.mask & identity & ~attrs_equal(&out->attrs, &has->attrs)))
 		e = new_identity(ctx, r, want, pf, vf, out);
 	keep_others(r, &has->attrs, &out->attrs);
-	/* As for a new VF. */
+	/* A new VF gets the same link state. */
 	if (out->infiniband && !(out->attrs.mask & VFCTL_ATTR_LINK_STATE)) {
 		out->attrs.mask |= VFCTL_ATTR_LINK_STATE;
 		out->attrs.link_state = VFCTL_LINK_STATE_AUTO;

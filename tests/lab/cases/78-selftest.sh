@@ -35,7 +35,7 @@ check "igb: nothing differs from the tables" vfctl -q selftest "$ens1" --yes --j
 check_is "no trial failed" "" odd /tmp/igb.json
 for trial in "create|7 VFs" "create|3 VFs" "create|1 VF" "create|8 VFs are rejected" "isolation|IOMMU groups of 7 VFs" \
 	"attributes|mac" "attributes|vlan=100 qos=3" "attributes|trust=on" "attributes|spoofchk=off" \
-	"attributes|a multicast MAC is rejected" "driver|vfio-pci" "driver|the host's driver" "reset|a VF on its own" \
+	"attributes|a multicast MAC is rejected" "driver|vfio-pci" "driver|the host's driver" "reset|a single VF" \
 	"moderation|rx-usecs=10000" "moderation|rx-usecs=10001 is refused" "moderation|rx-usecs=2 is refused" "mtu|9000"; do
 	check_is "igb: ${trial#*|}" pass outcome /tmp/igb.json "${trial%|*}" "${trial#*|}"
 done
