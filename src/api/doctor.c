@@ -11,7 +11,7 @@
 
 struct vfctl_doctor {
 	struct vfctl_snapshot *snapshot;
-	struct vfctl_diagnosis *diagnosis;
+	struct vfctl_doctor_report *report;
 };
 
 int vfctl_doctor_run(struct vfctl_session *session, const char *subject, struct vfctl_doctor **ret)
@@ -26,7 +26,7 @@ int vfctl_doctor_run(struct vfctl_session *session, const char *subject, struct 
 	r = vfctl_snapshot_read(ctx, NULL, &doctor->snapshot);
 	if (r == 0) {
 		vfctl_snapshot_mark_left(ctx, doctor->snapshot, how.spec);
-		r = vfctl_doctor_examine(ctx, doctor->snapshot, &how, &doctor->diagnosis);
+		r = vfctl_doctor_examine(ctx, doctor->snapshot, &how, &doctor->report);
 	}
 	if (r < 0)
 		vfctl_doctor_free(doctor);
@@ -39,7 +39,7 @@ void vfctl_doctor_free(struct vfctl_doctor *doctor)
 {
 	if (!doctor)
 		return;
-	vfctl_diagnosis_free(doctor->diagnosis);
+	vfctl_doctor_report_free(doctor->report);
 	vfctl_snapshot_free(doctor->snapshot);
 	free(doctor);
 }
@@ -47,7 +47,7 @@ void vfctl_doctor_free(struct vfctl_doctor *doctor)
 const char *vfctl_doctor_get(const struct vfctl_doctor *doctor, size_t index, const char *key)
 {
 	const struct vfctl_issue *a =
-		index < doctor->diagnosis->count ? &doctor->diagnosis->v[index] : NULL;
+		index < doctor->report->count ? &doctor->report->v[index] : NULL;
 
 	if (!a)
 		return NULL;
@@ -70,7 +70,7 @@ const char *vfctl_doctor_get(const struct vfctl_doctor *doctor, size_t index, co
 
 const char *vfctl_doctor_gap(const struct vfctl_doctor *doctor, size_t index, const char **ret_why)
 {
-	const struct vfctl_diagnosis *d = doctor->diagnosis;
+	const struct vfctl_doctor_report *d = doctor->report;
 
 	if (index >= d->unexamined_count)
 		return NULL;
@@ -86,8 +86,8 @@ int vfctl_plan_fix(struct vfctl_session *session, const struct vfctl_doctor *doc
 	struct vfctl_change *change = NULL;
 	int r;
 
-	if (index >= doctor->diagnosis->count)
+	if (index >= doctor->report->count)
 		return ctx_usage_error(ctx, -ENOENT, "finding %zu does not exist", index);
-	r = vfctl_doctor_fix_plan(ctx, &doctor->diagnosis->v[index], dry_run, &change);
+	r = vfctl_doctor_fix_plan(ctx, &doctor->report->v[index], dry_run, &change);
 	return plan_made(r, dry_run, change, ret);
 }

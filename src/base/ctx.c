@@ -237,8 +237,8 @@ void ctx_audit(struct vfctl_ctx *ctx, const char *fmt, ...)
 
 void vfctl_ctx_set_progress(struct vfctl_ctx *ctx, vfctl_progress_fn fn, void *data)
 {
-	ctx->doing = fn;
-	ctx->doing_data = data;
+	ctx->progress = fn;
+	ctx->progress_data = data;
 }
 
 void ctx_progress(struct vfctl_ctx *ctx, const char *fmt, ...)
@@ -247,7 +247,7 @@ void ctx_progress(struct vfctl_ctx *ctx, const char *fmt, ...)
 	size_t len = 0;
 	va_list args;
 
-	if (!ctx->doing)
+	if (!ctx->progress)
 		return;
 	if (ctx->vf_count)
 		len = (size_t)snprintf(text, sizeof(text), "VF %u of %u: ", ctx->vf_number,
@@ -255,7 +255,7 @@ void ctx_progress(struct vfctl_ctx *ctx, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text + len, sizeof(text) - len, fmt, args);
 	va_end(args);
-	ctx->doing(ctx->doing_data, text);
+	ctx->progress(ctx->progress_data, text);
 }
 
 void ctx_progress_vf(struct vfctl_ctx *ctx, size_t number, size_t count)

@@ -50,8 +50,8 @@ struct vfctl_ctx {
 	bool mistaken;	 /* see vfctl_ctx_usage_error() */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC; 0: none */
 	char *origin;	     /* who requests the changes, for the audit lines; NULL: not stated */
-	vfctl_progress_fn doing; /* NULL: no progress is reported */
-	void *doing_data;
+	vfctl_progress_fn progress; /* NULL: no progress is reported */
+	void *progress_data;
 	unsigned vf_number, vf_count; /* see ctx_progress_vf() */
 	unsigned collisions; /* number of values that were planned and then claimed by another host first */
 	vfctl_confirm_fn confirm; /* NULL: each change is kept */

@@ -27,7 +27,7 @@ struct check_ctx {
 	int spec_error; /* errno and message if it could not be read; 0: none is declared */
 	const char *spec_text;
 	const struct check *check; /* the current check */
-	struct vfctl_diagnosis *diagnosis;
+	struct vfctl_doctor_report *report;
 	bool failed; /* memory was exhausted */
 	struct guest_list *guests; /* checks/guest.h; NULL: not read yet */
 };
@@ -58,7 +58,7 @@ extern const struct check pci_checks[], vf_checks[], system_checks[], rdma_check
 	guest_checks[], place_checks[], process_checks[], eswitch_checks[], creator_checks[];
 
 void check_ctx_run(struct check_ctx *e, const struct check *checks);
-/* Free what was read for the checks; the diagnosis is kept. */
+/* Free what was read for the checks; the report is kept. */
 void check_ctx_end(struct check_ctx *e);
 
 #endif

@@ -7,7 +7,7 @@
 /* The requirements of a host before any guest can have a VF. */
 extern const struct check host_checks[];
 /* Fill in @d->prerequisites from the results of the checks. */
-int doctor_list_prerequisites(struct vfctl_ctx *ctx, struct vfctl_diagnosis *d);
+int doctor_list_prerequisites(struct vfctl_ctx *ctx, struct vfctl_doctor_report *d);
 
 /* Report PFs whose MTU is below that for which guests on them were defined. */
 void doctor_check_mtu(struct check_ctx *e);

@@ -194,7 +194,7 @@ static const struct {
 	{"vfctl's store", {"store", "state"}},
 };
 
-static enum vfctl_presence presence_of(const struct vfctl_diagnosis *d, const char *check)
+static enum vfctl_presence presence_of(const struct vfctl_doctor_report *d, const char *check)
 {
 	for (size_t i = 0; i < d->count; i++)
 		if (str_eq(d->v[i].check, check))
@@ -205,7 +205,7 @@ static enum vfctl_presence presence_of(const struct vfctl_diagnosis *d, const ch
 	return VFCTL_PRESENT;
 }
 
-int doctor_list_prerequisites(struct vfctl_ctx *ctx, struct vfctl_diagnosis *d)
+int doctor_list_prerequisites(struct vfctl_ctx *ctx, struct vfctl_doctor_report *d)
 {
 	d->prerequisites = calloc(ARRAY_SIZE(prerequisites), sizeof(*d->prerequisites));
 	if (!d->prerequisites)

@@ -28,7 +28,7 @@ const char *vfctl_presence_name(enum vfctl_presence presence)
 
 struct vfctl_issue *found(struct check_ctx *e, const char *subject, const char *evidence, ...)
 {
-	struct vfctl_diagnosis *d = e->diagnosis;
+	struct vfctl_doctor_report *d = e->report;
 	struct vfctl_issue *a;
 	va_list args;
 
@@ -62,7 +62,7 @@ void set_remedy(struct check_ctx *e, struct vfctl_issue *a, const char *fmt, ...
 
 void unknown(struct check_ctx *e, const char *why, ...)
 {
-	struct vfctl_diagnosis *d = e->diagnosis;
+	struct vfctl_doctor_report *d = e->report;
 	va_list args;
 
 	if (!array_grow(d->unexamined, d->unexamined_count)) {
@@ -110,11 +110,11 @@ void check_ctx_run(struct check_ctx *e, const struct check *checks)
 		ctx_clear(e->ctx);
 		/* What could not be read here does not affect later decisions. */
 		free(host_take_unread(e->ctx));
-		e->diagnosis->checks++;
+		e->report->checks++;
 	}
 }
 
-void vfctl_diagnosis_free(struct vfctl_diagnosis *d)
+void vfctl_doctor_report_free(struct vfctl_doctor_report *d)
 {
 	for (size_t i = 0; d && i < d->count; i++) {
 		free(d->v[i].evidence);

@@ -316,7 +316,7 @@ static bool concerns_doctor(const struct vfctl_snapshot *s, const struct subject
 	return false;
 }
 
-static void keep_only(struct vfctl_diagnosis *d, const struct vfctl_snapshot *s,
+static void keep_only(struct vfctl_doctor_report *d, const struct vfctl_snapshot *s,
 	const struct subject *of)
 {
 	size_t kept = 0;
@@ -333,7 +333,7 @@ static void keep_only(struct vfctl_diagnosis *d, const struct vfctl_snapshot *s,
 }
 
 /* The most severe first; within a severity in the order of the checks. */
-static void sort(struct vfctl_diagnosis *d)
+static void sort(struct vfctl_doctor_report *d)
 {
 	for (size_t i = 1; i < d->count; i++)
 		for (size_t k = i; k && d->v[k].severity > d->v[k - 1].severity; k--) {
@@ -346,13 +346,13 @@ static void sort(struct vfctl_diagnosis *d)
 }
 
 int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
-	const struct vfctl_doctor_options *options, struct vfctl_diagnosis **ret)
+	const struct vfctl_doctor_options *options, struct vfctl_doctor_report **ret)
 {
 	static const struct vfctl_doctor_options none = {0};
 	const struct vfctl_doctor_options *o = options ? options : &none;
-	_cleanup_(vfctl_diagnosis_freep) struct vfctl_diagnosis *d = calloc(1, sizeof(*d));
+	_cleanup_(vfctl_doctor_report_freep) struct vfctl_doctor_report *d = calloc(1, sizeof(*d));
 	struct check_ctx e = {.ctx = ctx, .snapshot = snapshot, .spec = o->spec, .spec_error = o->spec_error,
-		.spec_text = o->spec_text ? o->spec_text : "", .diagnosis = d};
+		.spec_text = o->spec_text ? o->spec_text : "", .report = d};
 	struct subject of;
 	int r = d ? 0 : ctx_oom(ctx);
 

@@ -23,10 +23,10 @@
 #define CLASS_NETWORK 0x02
 
 /* Keep the message of the first failure. */
-static void add_unread(struct vfctl_ctx *ctx, char **doubt)
+static void add_unread(struct vfctl_ctx *ctx, char **unread)
 {
-	if (!*doubt)
-		*doubt = strdup(vfctl_ctx_error(ctx));
+	if (!*unread)
+		*unread = strdup(vfctl_ctx_error(ctx));
 	ctx_clear(ctx);
 }
 
@@ -177,7 +177,7 @@ static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth 
 static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
 	const char *only, enum depth depth)
 {
-	char *doubt;
+	char *unread;
 	int r = 0;
 
 	if (!pf_read(ctx, pf, links))
@@ -190,11 +190,11 @@ static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		pf->acs = pci_acs_of_path(ctx, &pf->bdf, &pf->acs_port);
 	if (r == 0 && concerns(pf, only))
 		r = read_vfs(ctx, pf, links, depth);
-	doubt = host_take_unread(ctx);
+	unread = host_take_unread(ctx);
 	if (r == -ENOMEM || pf->unread)
-		free(doubt);
-	else if (doubt)
-		pf->unread = doubt;
+		free(unread);
+	else if (unread)
+		pf->unread = unread;
 	else if (r < 0)
 		add_unread(ctx, &pf->unread);
 	return r == -ENOMEM ? r : 0;
@@ -232,14 +232,14 @@ static int list_functions(struct vfctl_ctx *ctx, struct vfctl_bdf **ret, size_t 
 static int note_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct vfctl_bdf *all,
 	size_t count, bool *is_vf)
 {
-	char *doubt = host_take_unread(ctx); /* of the previous functions */
+	char *unread = host_take_unread(ctx); /* of the previous functions */
 	int r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
 
 	/* An error here occurs again, and is reported, when the PF is read. */
 	if (r < 0)
 		ctx_clear(ctx);
 	free(host_take_unread(ctx));
-	ctx->unread = doubt;
+	ctx->unread = unread;
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct vfctl_bdf *at = bsearch(&pf->vfs[i].bdf, all, count, sizeof(*all),
 			compare_bdfs);
@@ -388,11 +388,11 @@ int inventory_read_values(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 
 int inventory_complete(struct vfctl_ctx *ctx, struct vfctl_pf *pf, struct vfctl_vf *vf)
 {
-	_free_ char *doubt = NULL;
+	_free_ char *unread = NULL;
 
 	read_vf_sysfs(ctx, pf, vf, NULL);
-	doubt = host_take_unread(ctx);
-	return doubt ? ctx_fail(ctx, -EIO, "%s", doubt) : 0;
+	unread = host_take_unread(ctx);
+	return unread ? ctx_fail(ctx, -EIO, "%s", unread) : 0;
 }
 
 void vfctl_inventory_free(struct vfctl_inventory *inventory)

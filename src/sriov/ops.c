@@ -77,7 +77,7 @@ struct counting {
 static void tell_count(void *data)
 {
 	const struct counting *c = data;
-	uint32_t now = c->ctx->doing ? links_count(c->ctx, c->pf) : 0;
+	uint32_t now = c->ctx->progress ? links_count(c->ctx, c->pf) : 0;
 
 	if (c->want)
 		ctx_progress(c->ctx, "%u of %u VFs exist", now, c->want);

@@ -36,12 +36,12 @@ static void read_log(struct vfctl_ctx *ctx)
 	struct vfctl_pf pf = {.bdf = {.bus = 0x10}, .netdev = "ens1", .num_vfs = 1, .vfs = &vf};
 	struct vfctl_inventory inventory = {.pfs = &pf, .pf_count = 1};
 	struct vfctl_snapshot snapshot = {.inventory = &inventory};
-	struct vfctl_diagnosis *diagnosis = calloc(1, sizeof(*diagnosis));
-	struct check_ctx e = {.ctx = ctx, .snapshot = &snapshot, .diagnosis = diagnosis};
+	struct vfctl_doctor_report *report = calloc(1, sizeof(*report));
+	struct check_ctx e = {.ctx = ctx, .snapshot = &snapshot, .report = report};
 
-	if (diagnosis)
+	if (report)
 		check_ctx_run(&e, log_checks);
-	vfctl_diagnosis_free(diagnosis);
+	vfctl_doctor_report_free(report);
 }
 
 static void read_lease(struct vfctl_ctx *ctx, const char *text)

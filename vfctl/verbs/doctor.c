@@ -49,7 +49,7 @@ static void print_one(struct out *out, const struct vfctl_issue *a)
 	out_fold(out, INDENT, "  remedy  %s", a->remedy);
 }
 
-static void print_text(struct invocation *in, const struct vfctl_diagnosis *d)
+static void print_text(struct invocation *in, const struct vfctl_doctor_report *d)
 {
 	size_t counts[3] = {0};
 
@@ -97,7 +97,7 @@ static const struct member unexamined_table[] = {
 	FIELD(why, "why the check was not made"), END};
 #undef OF
 
-#define OF struct vfctl_diagnosis
+#define OF struct vfctl_doctor_report
 FLAG_OF(is_healthy, OF, it->worst == VFCTL_NOTE)
 static const struct member doctor_table[] = {
 	FLAG("healthy", is_healthy, "doctor found no problem and gave no warning"),
@@ -113,7 +113,7 @@ static const struct answer doctor_answer[] = {{NULL, doctor_table, false}, {0}};
 /* ---- fixes ---- */
 
 /* One at a time: a failed fix does not affect the others. */
-static int fix_all(struct invocation *in, const struct vfctl_diagnosis *d)
+static int fix_all(struct invocation *in, const struct vfctl_doctor_report *d)
 {
 	size_t fixed = 0, failed = 0;
 
@@ -142,7 +142,7 @@ static int fix_all(struct invocation *in, const struct vfctl_diagnosis *d)
 
 /* ---- the command ---- */
 
-static int examine(struct invocation *in, struct vfctl_diagnosis **ret)
+static int examine(struct invocation *in, struct vfctl_doctor_report **ret)
 {
 	_cleanup_(host_ids_close) struct host_ids h = {0};
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
@@ -162,7 +162,7 @@ static int examine(struct invocation *in, struct vfctl_diagnosis **ret)
 
 static int run_doctor(struct invocation *in)
 {
-	_cleanup_(vfctl_diagnosis_freep) struct vfctl_diagnosis *d = NULL;
+	_cleanup_(vfctl_doctor_report_freep) struct vfctl_doctor_report *d = NULL;
 	int status;
 
 	if (option_of(in, "fix") && in->json)

@@ -18,13 +18,13 @@ struct view {
 	struct vfctl_snapshot *snapshot;
 	struct host_ids host;
 	struct vfctl_declared *declared;
-	struct vfctl_diagnosis *diagnosis;
+	struct vfctl_doctor_report *report;
 	FILE *file;
 };
 
 static void clear_view(struct view *v)
 {
-	vfctl_diagnosis_free(v->diagnosis);
+	vfctl_doctor_report_free(v->report);
 	vfctl_declared_free(v->declared);
 	vfctl_snapshot_free(v->snapshot);
 	host_ids_close(&v->host);
@@ -276,8 +276,8 @@ static void put_state(struct view *v)
 		head(v, "vfctl_drift", "gauge", "PFs that differ from host.yaml.");
 		fprintf(v->file, "vfctl_drift %zu\n", differ);
 	}
-	for (size_t i = 0; i < v->diagnosis->count; i++)
-		counts[v->diagnosis->v[i].severity]++;
+	for (size_t i = 0; i < v->report->count; i++)
+		counts[v->report->v[i].severity]++;
 	head(v, "vfctl_ailments", "gauge", "Issues that vfctl doctor finds.");
 	for (int s = VFCTL_NOTE; s <= VFCTL_PROBLEM; s++)
 		fprintf(v->file, "vfctl_ailments{severity=\"%s\"} %zu\n",
@@ -309,7 +309,7 @@ static int look_metrics(struct invocation *in, struct view *v)
 		vfctl_snapshot_mark_left(in->ctx, v->snapshot, v->host.spec);
 	if (r == 0 && v->host.spec && v->host.spec->pf_count)
 		r = vfctl_declared_read(in->ctx, v->snapshot, v->host.spec, v->host.ids, &v->declared);
-	return r < 0 ? r : vfctl_doctor_examine(in->ctx, v->snapshot, &options, &v->diagnosis);
+	return r < 0 ? r : vfctl_doctor_examine(in->ctx, v->snapshot, &options, &v->report);
 }
 
 /* Replace the file atomically, because it may be read at any moment. */

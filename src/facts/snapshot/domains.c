@@ -247,7 +247,7 @@ static int read_pools(struct vfctl_ctx *ctx, struct known_domains *all)
 int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 {
 	_cleanup_(known_domains_freep) struct known_domains *all = calloc(1, sizeof(*all));
-	_free_ char *before = host_take_unread(ctx), *doubt = NULL;
+	_free_ char *before = host_take_unread(ctx), *unread = NULL;
 	int r;
 
 	if (!all)
@@ -257,9 +257,9 @@ int known_domains_read(struct vfctl_ctx *ctx, struct known_domains **ret)
 		r = read_dir(ctx, all, LIBVIRT_RUNNING, true);
 	if (r == 0)
 		r = read_dir(ctx, all, LIBVIRT_DEFINITIONS, false);
-	doubt = host_take_unread(ctx);
-	if (doubt)
-		note_unread(all, doubt);
+	unread = host_take_unread(ctx);
+	if (unread)
+		note_unread(all, unread);
 	ctx->unread = steal(before);
 	if (r == 0)
 		*ret = steal(all);

@@ -50,7 +50,7 @@ struct vfctl_unexamined {
 enum vfctl_presence {
 	VFCTL_PRESENT,
 	VFCTL_MISSING, /**< an issue names the cause and the remedy */
-	VFCTL_UNKNOWN, /**< it could not be checked, see vfctl_diagnosis.unexamined */
+	VFCTL_UNKNOWN, /**< it could not be checked, see vfctl_doctor_report.unexamined */
 };
 /** "ok", "missing", "unknown"; never NULL. */
 const char *vfctl_presence_name(enum vfctl_presence presence);
@@ -61,7 +61,7 @@ struct vfctl_prerequisite {
 	enum vfctl_presence presence;
 };
 
-struct vfctl_diagnosis {
+struct vfctl_doctor_report {
 	struct vfctl_issue *v; /**< the worst first; else in the order of the checks */
 	size_t count;
 	struct vfctl_unexamined *unexamined;
@@ -99,13 +99,13 @@ struct vfctl_doctor_options {
  * without root privileges: the result lists what cannot be read.
  * @param snapshot  of all PFs.
  * @param options  NULL: same as zeroed; borrowed during the call.
- * @param ret  freed with vfctl_diagnosis_free().
+ * @param ret  freed with vfctl_doctor_report_free().
  * @return 0; -ENOENT there is no such PF or domain; -ENOMEM.
  */
 int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
-	const struct vfctl_doctor_options *options, struct vfctl_diagnosis **ret);
-void vfctl_diagnosis_free(struct vfctl_diagnosis *diagnosis);
-DEFINE_FREEP(struct vfctl_diagnosis, vfctl_diagnosis_free)
+	const struct vfctl_doctor_options *options, struct vfctl_doctor_report **ret);
+void vfctl_doctor_report_free(struct vfctl_doctor_report *report);
+DEFINE_FREEP(struct vfctl_doctor_report, vfctl_doctor_report_free)
 
 /**
  * Plan the fix of one issue.
