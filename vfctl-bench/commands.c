@@ -351,8 +351,9 @@ static const struct command cmd_plan_schema = {
 	.summary = "Print the JSON schema of a plan or of an answer",
 	.text = "The schema of a plan is generated from the table that reads plans, so it accepts every "
 		"plan that vfctl accepts. It is installed in /usr/share/vfctl/schema. VERB: what that "
-		"verb of vfctl bench prints with --json. reference: the reference of all these answers. "
-		"Examples: vfctl bench schema; vfctl bench schema report.",
+		"verb of vfctl bench prints with --json. reference: the reference of all these answers.",
+	.examples = {{"vfctl bench schema", "the schema of a plan"},
+		{"vfctl bench schema report", "the schema of what vfctl bench report --json prints"}},
 	.max_args = 1,
 	.run = run_schema,
 };

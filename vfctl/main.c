@@ -313,8 +313,9 @@ static int check_uri(struct invocation *in)
 	if (uri || !all || !all[0] || in->command->group == GROUP_OTHER ||
 		vfctl_libvirt_check_uri(in->ctx, all) == 0)
 		return 0;
-	return usage(in, "LIBVIRT_DEFAULT_URI is %.256s, the libvirt of another host, but vfctl works on "
-		"this one; to do that: vfctl -c qemu:///system ...", all);
+	return usage(in, "LIBVIRT_DEFAULT_URI is %.256s, the libvirt of another host, but vfctl "
+		"works on this one; to use the libvirt of this host: vfctl -c qemu:///system "
+		"...", all);
 }
 
 static int set_up(struct invocation *in)

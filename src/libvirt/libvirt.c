@@ -385,8 +385,8 @@ static int fail_agent(struct vfctl_ctx *ctx, const char *name)
 	if (code == VIR_ERR_OPERATION_INVALID)
 		return ctx_append(ctx, r, " (virsh start %s)", name);
 	if (code == VIR_ERR_AGENT_UNRESPONSIVE || code == VIR_ERR_ARGUMENT_UNSUPPORTED)
-		return ctx_append(ctx, -EOPNOTSUPP, " (qemu-guest-agent must run in guest %s, and its "
-			"domain have the channel org.qemu.guest_agent.0)", name);
+		return ctx_append(ctx, -EOPNOTSUPP, " (qemu-guest-agent must run in guest %s, and "
+			"its domain must have the channel org.qemu.guest_agent.0)", name);
 	if (strstr(vfctl_ctx_error(ctx), "disabled"))
 		return ctx_append(ctx, -EOPNOTSUPP, " (the agent of guest %s forbids it: allow guest-exec "
 			"in its configuration, /etc/sysconfig/qemu-ga or qemu-ga.conf)", name);

@@ -149,5 +149,6 @@ const struct command cmd_version = {
 	.group = GROUP_OTHER,
 	.args = "",
 	.summary = "Show the version",
+	.examples = {{"vfctl version", "print the version"}, {"vfctl --version", "the same"}},
 	.run = run_version,
 };
