@@ -226,7 +226,7 @@ static void warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_host_model *m
 			!wants_vf_of(&requests[i], pf)))
 			i++;
 		if (pf->exposed && i < plan->count)
-			log_warn(ctx, "a free VF of %s is given to no guest: it %s",
+			log_warn(ctx, "a free VF of %s cannot be given to a guest: it %s",
 				pf_text(model, &pf->bdf, name), pf->exposed);
 	}
 }

@@ -119,7 +119,7 @@ static void print_pf(struct out *out, const struct vfctl_host_model *m,
 	topology_line(out, "PF", "%s%s%s: %s%s%s; %s%s", topology_pf_name(p), *topology_pf_name(p) ? " " : "",
 		BDF(&p->bdf), fabric ? fabric : number, port, below, made, inside);
 	if (p->exposed)
-		topology_line(out, "", "! a free VF is given to no guest: it %s", p->exposed);
+		topology_line(out, "", "! a free VF cannot be given to a guest: it %s", p->exposed);
 	if (p->num_vfs)
 		print_vfs(out, m, p);
 	print_gpus(out, m, p);
