@@ -19,13 +19,13 @@ packages_build=(gcc libc6-dev binutils make cmake pkg-config
 # measures with the four behind python3-jsonschema; that reads the schemas of our JSON answers.
 # abigail-tools compares the library's binary interface with its record; the Python module needs cffi,
 # and mypy checks its annotations. codespell reads the documentation and the messages. ccache keeps
-# compiled objects for the next clone.
+# compiled objects for the next clone. zsh and fish complete the command line, as bash does.
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
 	libwrap0 etcd-client openssl librsvg2-bin clang-format python3-jsonschema
 	sockperf iperf3 iperf qperf procps iproute2 clang
-	abigail-tools python3-cffi mypy codespell ccache)
+	abigail-tools python3-cffi mypy codespell ccache zsh fish)
 
 # For tests of the full run alone: R and SciPy stand beside the statistics of vfctl bench; clang has the
 # fuzzers' runtime in a package of its own.

@@ -22,8 +22,9 @@
 
 struct completing {
 	struct invocation *in;
-	const char *word;    /* the word to complete */
-	size_t before_len;   /* bytes of it before the part to complete: 2 for "a,b" */
+	const char *line_word; /* the word to complete */
+	const char *word;      /* it, or the value in "--option=VALUE" */
+	size_t before_len;     /* bytes of @word before the part to complete: 2 for "a,b" */
 	const char *request; /* ":files" and so on; or NULL */
 	bool no_space;
 };
@@ -35,7 +36,7 @@ static void offer_candidate(struct completing *c, const char *candidate, const c
 
 	if (strncmp(candidate, part, strlen(part)) != 0)
 		return;
-	fprintf(file, "%.*s", (int)c->before_len, c->word);
+	fprintf(file, "%.*s", (int)(part - c->line_word), c->line_word);
 	put_clean(file, candidate);
 	fputc('\t', file);
 	put_clean(file, help);
@@ -301,6 +302,7 @@ struct typed {
 	const struct command *command;
 	const struct option_row *pending; /* an option whose value is the next word */
 	size_t operands;
+	bool unknown; /* the verb does not exist */
 };
 
 static void take_typed_word(struct typed *t, const char *word)
@@ -321,6 +323,7 @@ static void take_typed_word(struct typed *t, const char *word)
 	}
 	if (!t->command) {
 		t->command = command_find(word);
+		t->unknown |= !t->command;
 		return;
 	}
 	for (sub = t->command->subs; sub && *sub; sub++)
@@ -329,6 +332,20 @@ static void take_typed_word(struct typed *t, const char *word)
 			return;
 		}
 	t->operands++;
+}
+
+/* Complete the value in "--option=VALUE". Shells complete names of files after "=" on their own. */
+static void complete_joined(struct completing *c, const struct command *command)
+{
+	const char *equals = strchr(c->word, '='), *name = c->word + 2;
+	const struct option_row *row = c->word[1] == '-'
+		? command_line_option(command, name, (size_t)(equals - name)) : NULL;
+
+	if (!row || !row->arg)
+		return;
+	c->word = equals + 1;
+	offer_value(c, command, row);
+	c->request = NULL;
 }
 
 static void complete_words(struct completing *c, const char *const *words, size_t count)
@@ -341,6 +358,10 @@ static void complete_words(struct completing *c, const char *const *words, size_
 		offer_value(c, t.command, t.pending);
 		return;
 	}
+	if (c->word[0] == '-' && strchr(c->word, '=')) {
+		complete_joined(c, t.command);
+		return;
+	}
 	if (c->word[0] == '-') {
 		if (t.command)
 			offer_options(c, t.command->options, t.command->option_count);
@@ -351,8 +372,10 @@ static void complete_words(struct completing *c, const char *const *words, size_
 		offer_options(c, global_options, global_option_count);
 		return;
 	}
-	if (!t.command)
+	if (!t.command && !t.unknown)
 		offer_commands(c);
+	else if (!t.command)
+		return;
 	else if (t.command->subs)
 		offer_subs(c, t.command);
 	else
@@ -382,7 +405,8 @@ static void delegate_completion(struct invocation *in)
 
 static int run_complete(struct invocation *in)
 {
-	struct completing c = {.in = in, .word = in->arg_count ? in->args[in->arg_count - 1] : ""};
+	const char *last = in->arg_count ? in->args[in->arg_count - 1] : "";
+	struct completing c = {.in = in, .line_word = last, .word = last};
 
 	delegate_completion(in);
 	vfctl_ctx_set_log(in->ctx, NULL, NULL);
