@@ -162,6 +162,7 @@ void catch_signals(struct vfctl_ctx *ctx)
 	signal_ctx = ctx;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	action.sa_flags = 0;
 	sigaction(SIGHUP, &action, NULL);
 }
 
