@@ -44,8 +44,35 @@ void nearest_offer(struct nearest *search, const char *candidate)
 {
 	size_t d = name_distance(search->name, candidate);
 
-	if (d < search->distance) {
-		search->distance = d;
-		search->best = candidate;
-	}
+	if (d == search->distance && search->best)
+		search->tied = true;
+	if (d >= search->distance)
+		return;
+	search->tied = false;
+	search->distance = d;
+	search->best = candidate;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool differs_in_digits(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if (*a != *b && !(is_digit(*a) && is_digit(*b)))
+			return false;
+	return !a[strspn(a, "0123456789")] && !b[strspn(b, "0123456789")];
+}
+
+void nearest_offer_name(struct nearest *search, const char *candidate)
+{
+	if (!differs_in_digits(search->name, candidate))
+		nearest_offer(search, candidate);
+}
+
+const char *nearest_only(const struct nearest *search)
+{
+	return search->tied || search->distance * 2 > strlen(search->name) ? NULL : search->best;
 }

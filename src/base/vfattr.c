@@ -9,6 +9,7 @@
 #include "base/ctx.h"
 #include "base/parse.h"
 #include "base/vfattr.h"
+#include "core/nearest.h"
 
 /* A word that an attribute accepts: the name in vfctl, the name in other tools, and the value. */
 struct attr_word {
@@ -322,13 +323,19 @@ const char *vfctl_vf_attr_name(const char *word)
 static int fail_unknown(struct vfctl_ctx *ctx, const char *key)
 {
 	const char *ours = vfctl_vf_attr_name(key);
+	struct nearest search = nearest_to(key);
 	_buf_ struct buf known = {0};
 
 	if (ours)
 		return ctx_usage_error(ctx, -ENOENT, "%s: not a VF attribute here; it is called "
 			"%s", key, ours);
-	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(attr_table); i++) {
 		buf_printf(&known, "%s, ", attr_table[i].info.key);
+		nearest_offer(&search, attr_table[i].info.key);
+	}
+	if (nearest_only(&search))
+		return ctx_usage_error(ctx, -ENOENT, "%s: not a VF attribute; did you mean %s?", key,
+			search.best);
 	return ctx_usage_error(ctx, -ENOENT, "%s: not a VF attribute; known are %sguid (node-guid and "
 		"port-guid)", key, known.failed ? "" : known.data);
 }

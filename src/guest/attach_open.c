@@ -6,6 +6,7 @@
 
 #include "change/recover.h"
 #include "facts/snapshot/snapshot.h"
+#include "guest/suggest.h"
 #include "lease/ops.h"
 #include "lease/saved_image.h"
 
@@ -27,6 +28,8 @@ static int read_domain(struct vfctl_ctx *ctx, const char *name, struct attach *a
 	struct vfctl_domain_info info;
 	int r = a->hv->get(ctx, a->hv, name, false, &info);
 
+	if (r == -ENOENT)
+		suggest_domain(ctx, a->hv, NULL, name, r);
 	if (r < 0)
 		return ctx_mark_usage_error(ctx, r);
 	if (info.active)

@@ -13,6 +13,7 @@
 #include "guest/define.h"
 #include "guest/guest.h"
 #include "guest/redefine/redefine.h"
+#include "guest/suggest.h"
 #include "ids/owner.h"
 #include "ids/values.h"
 #include "lease/clean.h"
@@ -377,8 +378,9 @@ static int find_identities(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const c
 	if (r == 0)
 		r = identities_of_domain(ctx, uuid[0] ? ids : NULL, uuid, NULL, &u->identities);
 	if (r == 0 && !u->info.name && !u->lease && !u->identities.count)
-		return ctx_fail(ctx, -EALREADY, "domain %s not found: libvirt does not have it, "
-			"and it has no lease, GUID or MAC on this host", name);
+		return suggest_domain(ctx, u->hv, u->leases, name,
+			ctx_fail(ctx, -EALREADY, "domain %s not found: libvirt does not have it, and it "
+				"has no lease, GUID or MAC on this host", name));
 	return r;
 }
 

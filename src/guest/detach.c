@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "change/recover.h"
 #include "guest/attach.h"
+#include "guest/suggest.h"
 #include "ids/owner.h"
 #include "lease/ops.h"
 
@@ -387,9 +388,9 @@ static int open_left(struct vfctl_ctx *ctx, const char *domain, struct attach *a
 
 	ctx_clear(ctx);
 	if (!lease)
-		return ctx_fail(ctx, -EALREADY, "domain %s not found: libvirt does not have it, "
-			"and it has no lease on this host",
-			domain);
+		return suggest_domain(ctx, a->hv, a->snapshot->leases, domain,
+			ctx_fail(ctx, -EALREADY, "domain %s not found: libvirt does not have it, and it "
+				"has no lease on this host", domain));
 	if (lease->running)
 		return ctx_fail(ctx, -EBUSY, "libvirt has no domain %s, but its lease is marked as "
 			"running; end that first: vfctl release %s", domain, domain);

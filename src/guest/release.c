@@ -10,6 +10,7 @@
 #include "base/vfattr.h"
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
+#include "guest/suggest.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
 #include "core/inventory.h"
@@ -40,8 +41,9 @@ static int find_lease(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const 
 		return r;
 	*ret = vfctl_leases_find(*ret_leases, domain);
 	if (!*ret)
-		return ctx_fail(ctx, -EALREADY, "no domain %s holds a lease here (vfctl list shows "
-			"those that do)", domain);
+		return suggest_domain(ctx, NULL, *ret_leases, domain,
+			ctx_fail(ctx, -EALREADY, "no domain %s holds a lease here (vfctl list shows "
+				"those that do)", domain));
 	if (known_domains_runs(domains, (*ret)->domain_uuid))
 		return ctx_fail(ctx, -EBUSY, "domain %s is running; its VFs are returned when it "
 			"stops", (*ret)->domain_name);

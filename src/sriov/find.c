@@ -9,6 +9,7 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "core/inventory.h"
+#include "core/nearest.h"
 
 /* A device that could not be read may be the requested one. */
 static int not_found(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int error)
@@ -23,14 +24,23 @@ static int not_found(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, i
 static int fail_no_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const char *name)
 {
+	struct nearest search = nearest_to(name);
 	_buf_ struct buf known = {0};
 	char text[VFCTL_BDF_TEXT];
+	const char *best;
 
-	for (size_t i = 0; i < inv->pf_count; i++)
+	for (size_t i = 0; i < inv->pf_count; i++) {
 		buf_printf(&known, "%s%s", i ? ", " : "", vfctl_pf_name(&inv->pfs[i], text));
+		nearest_offer_name(&search, inv->pfs[i].netdev);
+		nearest_offer_name(&search, inv->pfs[i].rdma);
+	}
 	if (!known.len)
 		return ctx_fail(ctx, -ENOENT, "PF '%s' not found: no device of this host offers SR-IOV "
 			"(it may be disabled in firmware or BIOS)", name);
+	best = nearest_only(&search);
+	if (best)
+		return ctx_fail(ctx, -ENOENT, "PF '%s' not found; did you mean %s? This host has %s", name,
+			best, known.data);
 	return ctx_fail(ctx, -ENOENT, "PF '%s' not found; this host has %s", name, known.data);
 }
 

@@ -183,6 +183,8 @@ static void offer_columns(struct completing *c)
 	c->before_len = last ? (size_t)(last + 1 - c->word) : *c->word == '+';
 	for (size_t i = 0; column_term(i, &name, &help); i++)
 		offer_candidate(c, name, help);
+	if (!c->before_len)
+		offer_choices(c, "table pairs json help");
 	c->no_space = true;
 }
 

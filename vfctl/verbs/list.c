@@ -4,6 +4,7 @@
 #include "command.h"
 #include "print/list.h"
 #include "core/hostspec.h"
+#include "core/nearest.h"
 #include "core/recover.h"
 #include "core/workflow.h"
 
@@ -29,6 +30,18 @@ static int print_terms(struct invocation *in)
 	return EXIT_DONE;
 }
 
+static int fail_unknown_column(struct invocation *in, const char *name)
+{
+	struct nearest search = nearest_to(name);
+	const char *known, *help;
+
+	for (size_t i = 0; column_term(i, &known, &help); i++)
+		nearest_offer(&search, known);
+	if (nearest_only(&search))
+		return usage(in, "unknown column '%s'; did you mean %s?", name, search.best);
+	return usage(in, "unknown column '%s' (vfctl list -o help lists the columns)", name);
+}
+
 /* "NAME,NAME", or "+NAME,NAME" to add columns to the default ones. */
 static int read_columns(struct invocation *in, const char *text, struct list_view *view)
 {
@@ -51,16 +64,23 @@ static int read_columns(struct invocation *in, const char *text, struct list_vie
 			return usage(in, "more than %d columns", COLUMNS_MAX);
 		columns->v[columns->count++] = column_find(name);
 		if (!columns->v[columns->count - 1].name || len >= sizeof(name))
-			return usage(in, "unknown column '%.*s' (vfctl list -o help lists the columns)",
-				(int)len, text);
+			return fail_unknown_column(in, name);
 	}
 	return 0;
 }
 
-static int read_view(struct invocation *in, struct list_view *view)
+/* The columns that were asked for; NULL: the usual output as a table, or JSON. */
+static const char *asked_columns(struct invocation *in)
 {
 	const char *names = option_of(in, "columns");
+	bool json = names && strcmp(names, "json") == 0;
 
+	in->json |= json;
+	return json || (names && strcmp(names, "table") == 0) ? NULL : names;
+}
+
+static int read_view(struct invocation *in, const char *names, struct list_view *view)
+{
 	*view = (struct list_view){.ctx = in->ctx, .pfs = option_of(in, "pfs"),
 		.free = option_of(in, "free"), .all = option_of(in, "all"),
 		.health = option_of(in, "health"), .no_headings = option_of(in, "noheadings")};
@@ -121,14 +141,14 @@ static int list(struct invocation *in, struct vfctl_snapshot *snapshot,
 
 static int run_list(struct invocation *in)
 {
-	const char *names = option_of(in, "columns");
+	const char *names = asked_columns(in);
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	struct list_view view;
 	int r, status;
 
 	if (names && strcmp(names, "help") == 0)
 		return print_terms(in);
-	status = read_view(in, &view);
+	status = read_view(in, names, &view);
 	if (status)
 		return status;
 	r = vfctl_snapshot_read(in->ctx, in->arg_count == 1 ? in->args[0] : NULL, &snapshot);
@@ -144,7 +164,8 @@ static const struct option_row options[] = {
 	{"columns", 'o', "COLUMNS",
 		"one table of these columns, separated by commas, for scripts: nothing is "
 		"folded or left out; +COLUMNS adds to the usual columns; 'help' lists them; "
-		"'pairs' or 'pairs,COLUMNS' prints COLUMN=\"value\" for shells", NULL},
+		"'pairs' or 'pairs,COLUMNS' prints COLUMN=\"value\" for shells, 'json' is --json, "
+		"'table' is the default", NULL},
 	{"noheadings", 'n', NULL, "print no headings", NULL},
 	{"free", 0, NULL, "only VFs that a guest can get", NULL},
 	{"pfs", 0, NULL, "only PFs", NULL},

@@ -6,6 +6,7 @@
 #include "print/host.h"
 #include "print/lease.h"
 #include "print/rdma.h"
+#include "core/nearest.h"
 #include "core/workflow.h"
 
 /* The RDMA device of a function of this host; NULL if it has none that can be read. */
@@ -64,6 +65,24 @@ static void show_lease(struct invocation *in, const struct vfctl_snapshot *snaps
 		print_lease(in->out, snapshot, lease);
 }
 
+static int fail_unknown_object(struct invocation *in, const struct vfctl_snapshot *snapshot,
+	const char *name, int status)
+{
+	const struct vfctl_inventory *inv = snapshot->inventory;
+	const struct vfctl_leases *leases = snapshot->leases;
+	struct nearest search = nearest_to(name);
+
+	for (size_t i = 0; i < inv->pf_count; i++)
+		nearest_offer_name(&search, inv->pfs[i].netdev);
+	for (size_t i = 0; leases && i < leases->count; i++)
+		nearest_offer_name(&search, leases->v[i].domain_name);
+	if (nearest_only(&search))
+		return fail_as(in, status, -ENOENT, "'%s' not found; did you mean %s?", name, search.best);
+	return fail_as(in, status, -ENOENT,
+		"'%s' not found: it is not a PF, VF, RDMA device or domain with a lease "
+		"(vfctl list shows them)", name);
+}
+
 /*
  * Find the object: PF/INDEX is a VF, an address may be either, any other word is a PF, a domain, or
  * an RDMA device (of a VF on this host, of a card without SR-IOV, or in software).
@@ -95,9 +114,7 @@ static int show_one(struct invocation *in, const struct vfctl_snapshot *snapshot
 	}
 	device = device_of(in, name);
 	if (!device)
-		return fail_as(in, unknown ? EXIT_USAGE : EXIT_FAILED, -ENOENT,
-			       "'%s' not found: it is not a PF, VF, RDMA device or domain with a lease "
-			       "(vfctl list shows them)", name);
+		return fail_unknown_object(in, snapshot, name, unknown ? EXIT_USAGE : EXIT_FAILED);
 	show_device(in, device);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "facts/snapshot/snapshot.h"
 #include "guest/guest.h"
 #include "guest/redefine/redefine.h"
+#include "guest/suggest.h"
 #include "lease/lease.h"
 #include "spec/guest.h"
 
@@ -85,8 +86,11 @@ static int find_domain(struct vfctl_ctx *ctx, struct moving *m, const char *doma
 	if (vfctl_leases_read(ctx, &leases) < 0)
 		return r;
 	lease = vfctl_leases_find(leases, domain);
-	if (!lease || lease->transient)
-		return ctx_mark_usage_error(ctx, hv->get(ctx, hv, domain, true, &m->info));
+	if (!lease || lease->transient) {
+		r = hv->get(ctx, hv, domain, true, &m->info);
+		return ctx_mark_usage_error(ctx, r == -ENOENT
+			? suggest_domain(ctx, hv, leases, domain, r) : r);
+	}
 	r = hv->get(ctx, hv, lease->domain_uuid, true, &m->info);
 	if (r != -ENOENT)
 		return ctx_mark_usage_error(ctx, r);
