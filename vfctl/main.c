@@ -15,6 +15,8 @@
 #include "terminal.h"
 #include "core/host.h"
 
+#define LOCK_WAIT_USUAL_S 30
+
 static struct vfctl_ctx *signal_ctx;
 
 /* ---- warnings ---- */
@@ -154,7 +156,10 @@ static void on_signal(int number)
 	vfctl_ctx_cancel(signal_ctx);
 }
 
-/* The first Ctrl-C rolls back, the second ends the process at once. */
+/*
+ * The first Ctrl-C rolls back, the second ends the process at once. The end of a connection sends SIGHUP
+ * several times, from the kernel and from the shell, and no user has asked twice.
+ */
 void catch_signals(struct vfctl_ctx *ctx)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
@@ -277,15 +282,35 @@ int run_change(struct invocation *in, struct vfctl_change *planned, const char *
 	return EXIT_DRIFT;
 }
 
+/* The verb may have its own option of the same name as a common one, with another meaning. */
+static bool has_own_option(const struct command *command, const char *name)
+{
+	for (size_t i = 0; i < command->option_count; i++)
+		if (strcmp(command->options[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int set_wait(struct invocation *in)
+{
+	unsigned seconds = LOCK_WAIT_USUAL_S;
+	bool own = has_own_option(in->command, "wait");
+	int status = option_seconds(in, "wait", 0, 3600, &seconds);
+
+	/* A verb that waits for something else waits for locks not less than usual. */
+	if (own && seconds < LOCK_WAIT_USUAL_S)
+		seconds = LOCK_WAIT_USUAL_S;
+	vfctl_ctx_set_lock_wait_ms(in->ctx, seconds * 1000);
+	return status;
+}
+
 static int set_timeout(struct invocation *in)
 {
 	unsigned seconds = 0;
 	int status;
 
-	/* The verb may have its own option of that name, with another meaning. */
-	for (size_t i = 0; i < in->command->option_count; i++)
-		if (strcmp(in->command->options[i].name, "timeout") == 0)
-			return 0;
+	if (has_own_option(in->command, "timeout"))
+		return 0;
 	status = option_seconds(in, "timeout", 1, 3600, &seconds);
 
 	if (status == 0 && seconds)
@@ -334,7 +359,7 @@ static int set_up(struct invocation *in)
 	}
 	if (in->command->reads && !in->command->waits && !in->json)
 		out_set_start(in->out, begin_paged);
-	if (set_timeout(in) || check_uri(in))
+	if (set_timeout(in) || set_wait(in) || check_uri(in))
 		return EXIT_USAGE;
 	if (state && vfctl_ctx_set_state_path(in->ctx, state) < 0)
 		return fail(in, -ENOMEM);

@@ -10,6 +10,7 @@
 
 #define STATE_PATH "/var/lib/vfctl/state.db"
 #define WRITE_TIMEOUT_MS 120000
+#define LOCK_WAIT_MS 30000
 
 int ctx_new(const struct ctx_tables *tables, struct vfctl_ctx **ret_ctx)
 {
@@ -25,6 +26,7 @@ int ctx_new(const struct ctx_tables *tables, struct vfctl_ctx **ret_ctx)
 		return -ENOMEM;
 	}
 	ctx->write_timeout_ms = WRITE_TIMEOUT_MS;
+	ctx->lock_wait_ms = LOCK_WAIT_MS;
 	*ret_ctx = ctx;
 	return 0;
 }
@@ -186,6 +188,11 @@ void vfctl_ctx_cancel(struct vfctl_ctx *ctx)
 void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms)
 {
 	ctx->write_timeout_ms = timeout_ms;
+}
+
+void vfctl_ctx_set_lock_wait_ms(struct vfctl_ctx *ctx, unsigned wait_ms)
+{
+	ctx->lock_wait_ms = wait_ms;
 }
 
 static int64_t now_ms(void)

@@ -45,6 +45,7 @@ struct vfctl_ctx {
 	char *state_path;
 	char *temp_dir;
 	unsigned write_timeout_ms;
+	unsigned lock_wait_ms;
 	bool unfinished; /* see vfctl_ctx_unfinished() */
 	char unfinished_path[96]; /* path of the last unfinished write, see host_write_goes_on() */
 	bool mistaken;	 /* see vfctl_ctx_usage_error() */

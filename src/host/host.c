@@ -8,7 +8,6 @@
 
 #include "base/lock_holder.h"
 
-#define LOCK_TIMEOUT_MS 30000
 #define LOCK_TELL_MS 1000
 #define REPLY_TIMEOUT_MS 30000
 /* A lock that is held for longer than this belongs to a process that hangs. */
@@ -446,6 +445,13 @@ static char *find_holder(const struct host *h, const char *name)
 	return holder ? holder : strdup("a process of another PID namespace");
 }
 
+char *host_lock_holder(struct vfctl_ctx *ctx, const char *name)
+{
+	struct host *h = host_of(ctx);
+
+	return h ? find_holder(h, name) : NULL;
+}
+
 static int fail_busy(struct vfctl_ctx *ctx, const struct host *h, const char *name,
 	unsigned timeout_ms)
 {
@@ -482,8 +488,6 @@ static int lock_within(struct vfctl_ctx *ctx, const char *name, bool shared,
 	if (r < 0)
 		return r;
 	r = lock_patiently(ctx, h, name, shared, timeout_ms, ret_fd);
-	if (r == -EBUSY && !timeout_ms)
-		return ctx_fail(ctx, r, "another vfctl works on %s", name);
 	if (r == -EBUSY)
 		return fail_busy(ctx, h, name, timeout_ms);
 	if (r < 0)
@@ -495,12 +499,14 @@ static int lock_within(struct vfctl_ctx *ctx, const char *name, bool shared,
 int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd)
 {
 	ctx_progress(ctx, "waiting for another vfctl that works on %s", name);
-	return lock_within(ctx, name, shared, ctx_time_left(ctx, LOCK_TIMEOUT_MS), ret_fd);
+	return lock_within(ctx, name, shared, ctx_time_left(ctx, ctx->lock_wait_ms), ret_fd);
 }
 
 int host_try_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd)
 {
-	return lock_within(ctx, name, false, 0, ret_fd);
+	int r = lock_within(ctx, name, false, 0, ret_fd);
+
+	return r == -EBUSY ? ctx_fail(ctx, r, "another vfctl works on %s", name) : r;
 }
 
 void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms)

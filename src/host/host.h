@@ -190,6 +190,9 @@ int host_try_lock(struct vfctl_ctx *ctx, const char *name, int *ret_fd);
  * Exclusive while VFs and CPUs are chosen and leased, shared while VFs are created or removed: a VF
  * cannot be removed between being chosen and being leased.
  */
+/* The process that holds it (lock_holder.h); freed by the caller. NULL: out of memory. */
+char *host_lock_holder(struct vfctl_ctx *ctx, const char *name);
+
 #define HOST_LOCK_PLACEMENT "placement"
 /* Prefix of the locks of interfaces that are being measured: no change of a PF waits for these. */
 #define HOST_LOCK_BENCH "bench-"

@@ -187,7 +187,8 @@ static int run_apply(struct invocation *in)
 
 static const struct option_row apply_options[] = {
 	{"wait", 0, "SECONDS",
-		"wait up to this long for absent PFs, as at boot (default: do not wait)", NULL},
+		"wait up to this long for absent PFs, as at boot (default: do not wait), and for "
+		"another vfctl (at least 30)", NULL},
 };
 
 static const struct answer apply_answer[] = {{"With `--dry-run`", answer_apply_dry, false},

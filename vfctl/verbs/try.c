@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "verbs/apply_lag.h"
 #include "verbs/apply_run.h"
+#include "core/trial.h"
 
 #define TIMEOUT_USUAL_S 120
 #define LOOK_MS 200
@@ -104,11 +105,11 @@ static void print_question(const struct invocation *in, const struct question *q
 	if (lags)
 		say_clean("VF-LAGs are not tried: they are applied when you keep the rest");
 	if (q->terminal)
-		say_clean("applied for now; press Enter within %u s to keep this, Ctrl-C to roll it back",
-			seconds);
+		say_clean("applied for now; press Enter within %u s to keep this, Ctrl-C to roll it back; in "
+			"another shell: vfctl try --confirm", seconds);
 	else
-		say_clean("applied for now; to keep this, enter a line within %u s, or: kill -USR1 %d",
-			seconds, (int)getpid());
+		say_clean("applied for now; to keep this, enter a line within %u s, or: vfctl try --confirm",
+			seconds);
 }
 
 static const char *ask(const struct invocation *in, const struct attempt *of, unsigned seconds, bool lags)
@@ -162,7 +163,7 @@ static void mark_rest(struct applying *a)
 				.message = strdup("not begun: the host as a whole was not changed")};
 }
 
-static void carry_out(struct applying *a, unsigned seconds)
+static void carry_out(struct applying *a, unsigned seconds, int lock)
 {
 	struct attempt of = {0};
 	int r;
@@ -174,6 +175,8 @@ static void carry_out(struct applying *a, unsigned seconds)
 	if (r < 0 || trial_failed(of.host) || trial_failed(of.pfs))
 		a->ended = noted_signal() && noted_signal() != SIGUSR1 ? interrupted : failed;
 	else
+		vfctl_trial_ask(lock);
+	if (!a->ended)
 		a->ended = ask(a->in, &of, seconds, lags_differ(a->declared));
 	a->kept = a->ended == confirmed;
 	if (!of.pfs)
@@ -247,7 +250,8 @@ static void print_plan(struct invocation *in, const struct vfctl_declared *d)
 	progress_go_on();
 }
 
-static int try_it(struct invocation *in, const struct apply_view *v, unsigned seconds)
+static int try_it(struct invocation *in, const struct apply_view *v, unsigned seconds, int lock,
+	bool *ret_kept)
 {
 	_cleanup_(applying_clear) struct applying a;
 	int r = applying_init(in, v, &a), status;
@@ -260,11 +264,12 @@ static int try_it(struct invocation *in, const struct apply_view *v, unsigned se
 	if (a.of_host || a.count) {
 		if (!in->json && !in->quiet)
 			print_plan(in, v->declared);
-		carry_out(&a, seconds);
+		carry_out(&a, seconds, lock);
 	} else if (lags_differ(v->declared)) {
 		return fail_as(in, EXIT_FAILED, -EOPNOTSUPP, "only VF-LAGs differ, which are not tried; "
 			"apply them with: vfctl apply");
 	}
+	*ret_kept = a.kept;
 	status = status_of(&a, applying_tell(&a, try_table));
 	if (a.ended && !a.kept) {
 		fflush(stdout);
@@ -273,27 +278,73 @@ static int try_it(struct invocation *in, const struct apply_view *v, unsigned se
 	return status;
 }
 
-static int run_try(struct invocation *in)
+/* ---- the answer from another process ---- */
+
+#define OF bool
+FLAG_OF(confirm_kept, OF, *it)
+static const struct member confirm_table[] = {
+	FLAG("kept", confirm_kept, "the other vfctl try kept its changes"), END};
+#undef OF
+
+static int confirm_other(struct invocation *in)
+{
+	bool kept;
+	int r;
+
+	if (in->arg_count || in->dry_run || option_of(in, "timeout"))
+		return usage(in, "--confirm takes no file, no --timeout and no --dry-run");
+	r = vfctl_trial_confirm(in->ctx, &kept);
+	if (r < 0)
+		return fail(in, r);
+	if (!kept)
+		return fail_as(in, EXIT_FAILED, -ECANCELED, "the changes were rolled back nevertheless; the "
+			"other vfctl try tells why");
+	if (in->json)
+		answer_put(in->out, NULL, confirm_table, &kept);
+	else if (!in->quiet)
+		out_line(in->out, "the changes of the other vfctl try are kept");
+	return EXIT_DONE;
+}
+
+static int try_alone(struct invocation *in, unsigned seconds, int lock, bool *ret_kept)
 {
 	_cleanup_(apply_close) struct apply_view v = {0};
-	unsigned seconds = TIMEOUT_USUAL_S;
 	bool recovered = true;
-	int status = option_seconds(in, "timeout", 1, 3600, &seconds);
+	int status = apply_look(in, 0, &v, &recovered);
 
-	if (status == 0)
-		status = apply_look(in, 0, &v, &recovered);
 	if (status)
 		return status;
-	status = in->dry_run ? apply_dry_run(in, &v) : try_it(in, &v, seconds);
+	status = in->dry_run ? apply_dry_run(in, &v) : try_it(in, &v, seconds, lock, ret_kept);
 	return status == EXIT_DONE && !recovered ? EXIT_PARTLY : status;
+}
+
+static int run_try(struct invocation *in)
+{
+	unsigned seconds = TIMEOUT_USUAL_S;
+	int lock = -1, r, status = option_seconds(in, "timeout", 1, 3600, &seconds);
+	bool kept = false;
+
+	if (status)
+		return status;
+	if (option_of(in, "confirm"))
+		return confirm_other(in);
+	if (!in->dry_run) {
+		r = vfctl_trial_open(in->ctx, &lock);
+		if (r < 0)
+			return fail(in, r);
+	}
+	status = try_alone(in, seconds, lock, &kept);
+	vfctl_trial_close(lock, kept);
+	return status;
 }
 
 static const struct option_row try_options[] = {
 	{"timeout", 0, "SECONDS", "roll back after this time, 1 s to 1 h (default 120)", NULL},
+	{"confirm", 0, NULL, "keep the changes of the vfctl try that waits in another shell", NULL},
 };
 
 static const struct answer try_answer[] = {{"With `--dry-run`", answer_apply_dry, false},
-	{"When it is over", try_table, false}, {0}};
+	{"When it is over", try_table, false}, {"With `--confirm`", confirm_table, false}, {0}};
 
 const struct command cmd_try = {
 	.name = "try",
@@ -305,8 +356,8 @@ const struct command cmd_try = {
 	.text = "Changes what apply would change, and waits. Enter keeps the change. Any other "
 		"answer, Ctrl-C, a lost connection, the death of this process, the time limit, or "
 		"a PF that cannot be changed rolls everything back (exit status 1). In a script, "
-		"a line on standard input or SIGUSR1 keeps the change. While it waits, guests do "
-		"not start and other changes of these PFs wait too. VF-LAGs are not tried: they "
+		"a line on standard input or SIGUSR1 keeps the change; in another shell, vfctl try "
+		"--confirm does. While it waits, guests do not start and other changes of these PFs wait too. VF-LAGs are not tried: they "
 		"are applied once the rest is kept.",
 	.examples = {{"vfctl try", "apply for two minutes; Enter keeps it"},
 		{"vfctl try --timeout 30 new.yaml", "another file, for half a minute"}},

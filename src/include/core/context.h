@@ -32,6 +32,9 @@ const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx);
  */
 void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms);
 
+/** How long to wait for a lock that another process holds, in ms (default 30000). */
+void vfctl_ctx_set_lock_wait_ms(struct vfctl_ctx *ctx, unsigned wait_ms);
+
 /**
  * Say on whose behalf changes are made, for the audit lines in the system's log, such as
  * "libvirt hook, domain web". The default names the user of this process.
