@@ -4,7 +4,7 @@
 #include "delegate.h"
 
 const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_topology, &cmd_create,
-	&cmd_destroy, &cmd_set, &cmd_apply, &cmd_try, &cmd_check, &cmd_status, &cmd_monitor,
+	&cmd_destroy, &cmd_set, &cmd_apply, &cmd_try, &cmd_check, &cmd_edit, &cmd_status, &cmd_monitor,
 	&cmd_export, &cmd_plan, &cmd_xml, &cmd_define, &cmd_move, &cmd_undefine, &cmd_adopt,
 	&cmd_attach, &cmd_detach, &cmd_release, &cmd_guid, &cmd_hook, &cmd_bench, &cmd_tune,
 	&cmd_doctor, &cmd_selftest, &cmd_metrics, &cmd_recover, &cmd_backup, &cmd_capture,
