@@ -357,8 +357,8 @@ const struct command cmd_try = {
 		"answer, Ctrl-C, a lost connection, the death of this process, the time limit, or "
 		"a PF that cannot be changed rolls everything back (exit status 1). In a script, "
 		"a line on standard input or SIGUSR1 keeps the change; in another shell, vfctl try "
-		"--confirm does. While it waits, guests do not start and other changes of these PFs wait too. VF-LAGs are not tried: they "
-		"are applied once the rest is kept.",
+		"--confirm does. While it waits, guests do not start and other changes of these PFs "
+		"wait too. VF-LAGs are not tried: they are applied once the rest is kept.",
 	.examples = {{"vfctl try", "apply for two minutes; Enter keeps it"},
 		{"vfctl try --timeout 30 new.yaml", "another file, for half a minute"}},
 	.max_args = 1,
