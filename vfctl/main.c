@@ -158,17 +158,18 @@ static void on_signal(int number)
 
 /*
  * The first Ctrl-C rolls back, the second ends the process at once. The end of a connection sends SIGHUP
- * several times, from the kernel and from the shell, and no user has asked twice.
+ * several times, from the kernel and from the shell, and no user has asked twice. nohup ignores it.
  */
 void catch_signals(struct vfctl_ctx *ctx)
 {
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND}, hangup;
 
 	signal_ctx = ctx;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	action.sa_flags = 0;
-	sigaction(SIGHUP, &action, NULL);
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
 }
 
 static void print_nothing(struct invocation *in, const struct vfctl_change *change)
