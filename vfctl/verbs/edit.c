@@ -262,7 +262,7 @@ const struct command cmd_edit = {
 		"file is replaced only if it is valid, as vfctl check shows; after a mistake vfctl prints "
 		"it and opens the editor again. An editor that fails changes nothing. Nothing is applied.",
 	.examples = {{"vfctl edit host", "/etc/vfctl/host.yaml"},
-		{"EDITOR=nano vfctl edit guests/web.yaml", "the file of a guest"}},
+		{"vfctl edit guests/web.yaml", "the file of a guest"}},
 	.max_args = 1,
 	.operand = OPERAND_FILE,
 	.choices = "host",
