@@ -96,7 +96,8 @@ int target_open(struct vfctl_ctx *ctx, const char *name, const struct target_nee
 	int r = need->dry_run ? 0 : lock(ctx, name, need, &t);
 
 	if (r == 0)
-		r = vfctl_snapshot_read(ctx, need->only, &t.snapshot);
+		r = (need->values ? snapshot_read_with_values : vfctl_snapshot_read)(ctx, need->only,
+			&t.snapshot);
 	if (r == 0)
 		r = snapshot_need_leases(ctx, t.snapshot);
 	if (r == 0)

@@ -23,6 +23,7 @@ struct target_need {
 	bool dry_run; /* take no lock */
 	bool alone; /* no other change of this host may run meanwhile, not even of another PF */
 	const char *only; /* NULL: read the VFs of all PFs; else as for vfctl_inventory_read() */
+	bool values; /* with @only: read the identities and policies of the VFs of other PFs too */
 	struct vfctl_hypervisor *hypervisor; /* with @alone: recover changes of guests first */
 };
 

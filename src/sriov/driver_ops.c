@@ -192,7 +192,7 @@ static int check_bound(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf;
-	int r = vf_op_open_pf(ctx, ops, &inv, &pf);
+	int r = vf_op_read_values(ctx, ops, &inv, &pf);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct vfctl_vf *vf;

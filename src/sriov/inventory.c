@@ -78,10 +78,17 @@ static void merge_attrs(const struct vfctl_pf *pf, struct vfctl_vf *vf,
 		vf->attrs.mask &= VFCTL_ATTR_INFINIBAND | VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_MSIX;
 }
 
-/* How much of a VF is read. */
+/* How much of a PF and its VFs is read. */
 enum depth {
-	DEPTH_VALUES, /* the values that are requested for all VFs of a PF at once: identity and policy */
-	DEPTH_ALL,    /* and its own directory in sysfs, and its user */
+	DEPTH_PF,     /* the PF, and the addresses of its VFs */
+	DEPTH_VALUES, /* what takes the same time for any number of VFs: names, identities and policies */
+	DEPTH_ALL,    /* and the directory of each VF in sysfs, and its user */
+};
+
+struct scope {
+	const char *only;  /* a PF, PF/INDEX or a VF's address; NULL: all */
+	enum depth depth;  /* for its PF; if it is a VF, DEPTH_ALL concerns that VF alone */
+	enum depth others; /* for other PFs */
 };
 
 /* In switchdev mode rtnetlink does not report rates. */
@@ -95,8 +102,21 @@ static int read_rates(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 	return r;
 }
 
+/* Whether @only (NULL: all VFs) is this VF, or does not refer to one of its VFs. */
+static bool is_included(const struct vfctl_pf *pf, const struct vfctl_vf *vf, const char *only)
+{
+	const char *slash = only ? strchr(only, '/') : NULL;
+	struct vfctl_bdf bdf;
+	uint32_t index;
+
+	if (slash)
+		return parse_u32(slash + 1, 0, UINT32_MAX, &index) < 0 || index == vf->index;
+	return !only || vfctl_bdf_parse(only, &bdf) < 0 || vfctl_bdf_compare(&bdf, &pf->bdf) == 0 ||
+		vfctl_bdf_compare(&bdf, &vf->bdf) == 0;
+}
+
 static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
-	enum depth depth)
+	const char *only, enum depth depth)
 {
 	_cleanup_(nl_vfs_free) struct nl_vfs infos = {0};
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
@@ -114,7 +134,7 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct nl_vf *info = nl_vfs_find(&infos, pf->vfs[i].index);
 
-		if (depth == DEPTH_ALL)
+		if (depth == DEPTH_ALL && is_included(pf, &pf->vfs[i], only))
 			read_vf_sysfs(ctx, pf, &pf->vfs[i], links);
 		if (info)
 			merge_attrs(pf, &pf->vfs[i], info);
@@ -160,9 +180,10 @@ static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth 
 	}
 	if (eswitch_read(ctx, &pf->bdf, &pf->eswitch) < 0)
 		add_unread(ctx, &pf->unread);
-	if (depth == DEPTH_ALL && pf->eswitch != VFCTL_ESWITCH_NONE && pf->eswitch != VFCTL_ESWITCH_LEGACY)
+	if (depth != DEPTH_VALUES && pf->eswitch != VFCTL_ESWITCH_NONE &&
+		pf->eswitch != VFCTL_ESWITCH_LEGACY)
 		representors_read(ctx, pf);
-	if (depth == DEPTH_ALL)
+	if (depth != DEPTH_VALUES)
 		lag_read(ctx, pf);
 	/* Without the privilege to read the mode, detect switchdev by the representors. */
 	for (uint32_t i = 0; pf->eswitch == VFCTL_ESWITCH_UNKNOWN && i < pf->num_vfs; i++)
@@ -170,13 +191,11 @@ static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth 
 			pf->eswitch = VFCTL_ESWITCH_SWITCHDEV;
 }
 
-/*
- * Read one PF with its VFs; for a PF that @only does not name, only the links. @links NULL: of this
- * PF's network devices only.
- */
+/* Read one PF with its VFs. @links NULL: of this PF's network devices only. */
 static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
-	const char *only, enum depth depth)
+	const struct scope *scope)
 {
+	enum depth depth;
 	char *unread;
 	int r = 0;
 
@@ -184,12 +203,13 @@ static int read_one(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 		return ctx_oom(ctx);
 	if (!pf->vfs)
 		r = links_read(ctx, &pf->bdf, &pf->vfs, &pf->num_vfs);
+	depth = concerns(pf, scope->only) ? scope->depth : scope->others;
 	if (r == 0)
 		read_eswitch(ctx, pf, depth);
-	if (depth == DEPTH_ALL && pf->num_vfs)
+	if (depth != DEPTH_VALUES && pf->num_vfs)
 		pf->acs = pci_acs_of_path(ctx, &pf->bdf, &pf->acs_port);
-	if (r == 0 && concerns(pf, only))
-		r = read_vfs(ctx, pf, links, depth);
+	if (r == 0 && depth != DEPTH_PF)
+		r = read_vfs(ctx, pf, links, scope->only, depth);
 	unread = host_take_unread(ctx);
 	if (r == -ENOMEM || pf->unread)
 		free(unread);
@@ -250,6 +270,18 @@ static int note_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct vfc
 	return r == -ENOMEM ? r : 0;
 }
 
+/* The PF itself, which has no other PFs beside it. */
+static int find_one(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_inventory *inv)
+{
+	int total = pci_read_int(ctx, bdf, "sriov_totalvfs", -1);
+
+	if (!array_grow(inv->pfs, 0))
+		return ctx_oom(ctx);
+	inv->pfs[inv->pf_count++] = (struct vfctl_pf){.bdf = *bdf,
+		.total_vfs = total < 0 ? 0 : (uint32_t)total};
+	return 0;
+}
+
 static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
 {
 	_free_ struct vfctl_bdf *all = NULL;
@@ -276,17 +308,21 @@ static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
 	return r;
 }
 
-int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
+static int read_scope(struct vfctl_ctx *ctx, const struct scope *scope, bool alone,
 	struct vfctl_inventory **ret_inventory)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
 	_cleanup_(nl_links_free) struct nl_links links = {0};
+	struct vfctl_bdf pf;
 	int r;
 
 	if (!inv || !host_of(ctx))
 		return ctx_oom(ctx);
 	free(host_take_unread(ctx));
-	r = find_pfs(ctx, inv);
+	if (alone && inventory_locate(ctx, scope->only, &pf) == 0)
+		r = find_one(ctx, &pf, inv);
+	else
+		r = find_pfs(ctx, inv);
 	if (r == 0 && inv->pf_count)
 		r = nl_links_read(ctx, &links);
 	if (r < 0 && (r == -ENOMEM || !inv->pf_count))
@@ -297,7 +333,7 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	if (r < 0 && r != -EOPNOTSUPP) /* a plain sys/ tree has no link messages */
 		add_unread(ctx, &inv->unread);
 	for (size_t i = 0; i < inv->pf_count; i++) {
-		r = read_one(ctx, &inv->pfs[i], &links, only, DEPTH_ALL);
+		r = read_one(ctx, &inv->pfs[i], &links, scope);
 		if (r == 0)
 			r = host_check(ctx);
 		if (r < 0)
@@ -308,6 +344,18 @@ int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	ctx_clear(ctx);
 	*ret_inventory = steal(inv);
 	return 0;
+}
+
+int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_inventory **ret_inventory)
+{
+	return read_scope(ctx, &(struct scope){only, DEPTH_ALL, DEPTH_PF}, only && *only, ret_inventory);
+}
+
+int inventory_read_with_values(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_inventory **ret_inventory)
+{
+	return read_scope(ctx, &(struct scope){only, DEPTH_ALL, DEPTH_VALUES}, false, ret_inventory);
 }
 
 /* A network function that is neither a VF nor a PF. */
@@ -336,7 +384,7 @@ int inventory_read_others(struct vfctl_ctx *ctx, struct vfctl_inventory **ret_in
 		if (!array_grow(inv->pfs, inv->pf_count))
 			return ctx_oom(ctx);
 		inv->pfs[inv->pf_count] = (struct vfctl_pf){.bdf = all[i]};
-		r = read_one(ctx, &inv->pfs[inv->pf_count++], &links, NULL, DEPTH_ALL);
+		r = read_one(ctx, &inv->pfs[inv->pf_count++], &links, &(struct scope){.depth = DEPTH_ALL});
 	}
 	free(host_take_unread(ctx));
 	if (r < 0)
@@ -366,7 +414,7 @@ static int read_alone(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, enum d
 		return ctx_fail(ctx, -ENOENT, "%s is not a PF of this host", TEXT(bdf));
 	pf = &inv->pfs[inv->pf_count++];
 	*pf = (struct vfctl_pf){.bdf = *bdf, .total_vfs = (uint32_t)total};
-	r = read_one(ctx, pf, NULL, NULL, depth);
+	r = read_one(ctx, pf, NULL, &(struct scope){.depth = depth});
 	if (r == 0 && pf->unread)
 		return ctx_fail(ctx, -EIO, "%s", pf->unread);
 	if (r == 0)

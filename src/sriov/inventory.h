@@ -14,6 +14,13 @@ int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	struct vfctl_inventory **ret_inventory);
 
 /*
+ * As vfctl_inventory_read(), and of the VFs of other PFs the identities and policies: what a value must
+ * differ from.
+ */
+int inventory_read_with_values(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_inventory **ret_inventory);
+
+/*
  * Read the network functions that are neither PFs nor VFs: cards without SR-IOV, and those on which
  * it is off. As PFs without VFs; inventory_read_pf() reads them too.
  */

@@ -226,7 +226,7 @@ static int observe_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf;
-	int r = vf_op_open_pf(ctx, ops, &inv, &pf);
+	int r = vf_op_read_values(ctx, ops, &inv, &pf);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct vfctl_vf *vf;
@@ -306,7 +306,7 @@ static int write_attrs(struct vfctl_ctx *ctx, const struct op *ops, size_t count
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf;
-	int r = vf_op_open_pf(ctx, ops, &inv, &pf);
+	int r = vf_op_read_values(ctx, ops, &inv, &pf);
 
 	return r < 0 ? r : write_pf(ctx, ops, count, before, pf);
 }
@@ -322,7 +322,7 @@ static int write_identity(struct vfctl_ctx *ctx, const struct op *ops, size_t co
 	if (back || r != -EOPNOTSUPP || strstr(ops->want, "guid"))
 		return r;
 	ctx_clear(ctx);
-	r = vf_op_open_pf(ctx, ops, &inv, &pf);
+	r = vf_op_read_values(ctx, ops, &inv, &pf);
 	if (r == 0)
 		log_warn(ctx, "%s: driver %s cannot set MACs; the VFs keep those of the driver",
 			vfctl_pf_name(pf, name), pf->driver);
@@ -338,19 +338,7 @@ const struct op_type op_vf_identity = {.name = "vf-identity", .lost_on_reboot = 
 	.is_gone = pci_op_is_gone, .observe = observe_attrs, .apply = vf_identity_apply,
 	.revert = vf_identity_revert, .same = same_attrs};
 
-/* For the hook, which has no time to read the whole host. */
-static int write_guest(struct vfctl_ctx *ctx, const struct op *ops, size_t count, bool before)
-{
-	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
-	struct vfctl_bdf pf;
-	int r = vf_op_pf(ctx, ops, &pf);
-
-	if (r == 0)
-		r = inventory_read_values(ctx, &pf, &inv);
-	return r < 0 ? r : write_pf(ctx, ops, count, before, &inv->pfs[0]);
-}
-
-OP_APPLY_OR_REVERT_ALL(guest_attrs, write_guest)
+OP_APPLY_OR_REVERT_ALL(guest_attrs, write_attrs)
 const struct op_type op_guest_attrs = {.name = "guest-attrs", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone, .observe = observe_attrs, .apply = guest_attrs_apply,
 	.revert = guest_attrs_revert, .same = same_attrs};

@@ -34,7 +34,7 @@ int vf_op_fail_gone(struct vfctl_ctx *ctx, const struct op *op)
 		"removed meanwhile", op->target);
 }
 
-int vf_op_open_pf(struct vfctl_ctx *ctx, const struct op *ops,
+int vf_op_read_values(struct vfctl_ctx *ctx, const struct op *ops,
 	struct vfctl_inventory **ret_inventory, const struct vfctl_pf **ret_pf)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -42,7 +42,7 @@ int vf_op_open_pf(struct vfctl_ctx *ctx, const struct op *ops,
 	int r = vf_op_pf(ctx, ops, &pf);
 
 	if (r == 0)
-		r = inventory_read_pf(ctx, &pf, &inv);
+		r = inventory_read_values(ctx, &pf, &inv);
 	if (r < 0)
 		return r;
 	*ret_pf = &inv->pfs[0];

@@ -11,8 +11,8 @@
 int vf_op_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret);
 /* The number of the VF among those of its PF. */
 int vf_op_index(struct vfctl_ctx *ctx, const struct op *op, uint32_t *ret);
-/* Read the present PF of these ops with its link and its VFs. @ret_pf belongs to the inventory. */
-int vf_op_open_pf(struct vfctl_ctx *ctx, const struct op *ops,
+/* inventory_read_values() of the PF of these ops. @ret_pf belongs to the inventory. */
+int vf_op_read_values(struct vfctl_ctx *ctx, const struct op *ops,
 	struct vfctl_inventory **ret_inventory, const struct vfctl_pf **ret_pf);
 /* The VF of that PF; NULL: it does not exist. */
 int vf_op_find(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf,

@@ -154,7 +154,8 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 {
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	_cleanup_(target_clear) struct target t = NO_TARGET;
-	const struct target_need need = {.dry_run = dry_run, .alone = true};
+	const struct target_need need = {.dry_run = dry_run, .alone = true, .only = pf,
+		.values = true};
 	int r = target_open(ctx, pf, &need, &t);
 
 	if (r == 0)

@@ -18,6 +18,7 @@
 #include "sriov/attrs.h"
 #include "sriov/bound.h"
 #include "sriov/holder.h"
+#include "sriov/inventory.h"
 #include "sriov/vf_changes.h"
 #include "core/hypervisor.h"
 #include "core/sriov.h"
@@ -331,10 +332,12 @@ static bool shows_what_it_has(struct vfctl_ctx *ctx, const struct vfctl_inventor
 static int open_target(struct vfctl_ctx *ctx, const struct plan *p, bool dry_run,
 	struct target *ret)
 {
+	struct vfctl_bdf pf;
 	/* A MAC or GUID must not belong to another VF, of whichever PF. */
 	const struct target_need need = {.is_vf = true, .dry_run = dry_run,
-		.alone = changes_identity(p) || p->options->config,
-		.only = changes_identity(p) ? NULL : p->items[0].vf,
+		.alone = changes_identity(p) || p->options->config, .values = changes_identity(p),
+		.only = p->count == 1 ? p->items[0].vf
+			: inventory_locate(ctx, p->items[0].vf, &pf) == 0 ? TEXT(&pf) : NULL,
 		.hypervisor = p->options->config ? p->options->hypervisor : NULL};
 
 	return target_open(ctx, p->items[0].vf, &need, ret);

@@ -13,6 +13,7 @@
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
+#include "sriov/inventory.h"
 
 #define START_S 120 /* longest time that libvirt takes to start a guest */
 
@@ -254,7 +255,8 @@ static int read_leases(struct vfctl_ctx *ctx, struct vfctl_snapshot *s)
 	return s->leases && (r == 0 || s->leases_error) ? 0 : ctx_oom(ctx);
 }
 
-int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
+static int read_with(struct vfctl_ctx *ctx, const char *only,
+	int (*read_inventory)(struct vfctl_ctx *ctx, const char *only, struct vfctl_inventory **ret),
 	struct vfctl_snapshot **ret_snapshot)
 {
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *s = calloc(1, sizeof(*s));
@@ -262,7 +264,7 @@ int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
 
 	if (!s)
 		return ctx_oom(ctx);
-	r = vfctl_inventory_read(ctx, only, &s->inventory);
+	r = read_inventory(ctx, only, &s->inventory);
 	if (r == 0)
 		r = read_leases(ctx, s);
 	if (r < 0)
@@ -274,6 +276,17 @@ int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
 		return r;
 	*ret_snapshot = steal(s);
 	return 0;
+}
+
+int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only, struct vfctl_snapshot **ret_snapshot)
+{
+	return read_with(ctx, only, vfctl_inventory_read, ret_snapshot);
+}
+
+int snapshot_read_with_values(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_snapshot **ret_snapshot)
+{
+	return read_with(ctx, only, inventory_read_with_values, ret_snapshot);
 }
 
 void vfctl_snapshot_free(struct vfctl_snapshot *snapshot)

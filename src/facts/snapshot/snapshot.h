@@ -15,6 +15,9 @@ void boot_id_read(struct vfctl_ctx *ctx, char ret[VFCTL_UUID_TEXT]);
 void snapshot_allow(struct vfctl_snapshot *snapshot, const char *domains);
 
 /* For a change: the users of VFs must be known, so that no VF in use is taken. */
+/* vfctl_snapshot_read() by inventory_read_with_values(). */
+int snapshot_read_with_values(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_snapshot **ret_snapshot);
 int snapshot_need_leases(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot);
 /*
  * In addition all PFs and VFs must have been read, because the best placement depends on all of
