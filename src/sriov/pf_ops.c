@@ -22,7 +22,7 @@ static int open_function(struct vfctl_ctx *ctx, const struct op *op,
 
 	if (vfctl_bdf_parse(op->target, &bdf) < 0)
 		return op_fail_target(ctx, op);
-	return inventory_read_pf(ctx, &bdf, ret_inventory);
+	return inventory_read_values(ctx, &bdf, ret_inventory);
 }
 
 /* Read the present PF; it must have a network device. */

@@ -44,7 +44,7 @@ static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inve
 
 	if (vfctl_bdf_parse(op->target, &bdf) < 0)
 		return op_fail_target(ctx, op);
-	return inventory_read_pf(ctx, &bdf, ret);
+	return inventory_read_values(ctx, &bdf, ret);
 }
 
 /* The settings of @c that @of contains. A driver that lost one since does not report it. */

@@ -86,7 +86,7 @@ static int parse_target(struct vfctl_ctx *ctx, const struct op *op, int *ret_ifi
 		memcpy(pf, op->target, (size_t)(slash - op->target));
 	if (!slash || vfctl_bdf_parse(pf, &bdf) < 0 || vfctl_mac_parse(slash + 1, ret_mac) < 0)
 		return op_fail_target(ctx, op);
-	r = inventory_read_pf(ctx, &bdf, &inv);
+	r = inventory_read_values(ctx, &bdf, &inv);
 	if (r == 0 && !inv->pfs[0].ifindex)
 		r = ctx_fail(ctx, -ENODEV, "%s has no network device here", pf);
 	if (r == 0)

@@ -579,7 +579,7 @@ int vfctl_apply_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, 
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	_cleanup_(target_clear) struct target t = NO_TARGET;
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *own = NULL;
-	/* Its VFs and the identities of all others; a change of the mode concerns the other port of a bond. */
+	/* Its VFs and the identities of all others; a new mode concerns the other port of a bond too. */
 	const struct target_need need = {.values = true,
 		.only = w.pf->eswitch == VFCTL_ESWITCH_UNKNOWN ? address : NULL};
 	struct vfctl_bdf pf;
