@@ -160,7 +160,7 @@ struct vfctl_tuning_fit {
 
 /**
  * Adapt requested settings to a driver. The function is pure: it reads nothing. The limits come
- * from each driver's source (docs/how-to/tuning.md has the table).
+ * from each driver's source (docs/reference/drivers.md has the table).
  * @param driver  driver of the function, by its link in sysfs: "igb", "mlx5_core".
  * @param infiniband  its network device is IPoIB.
  * @param now  the kernel's answer (its mask: the settings that the driver has); NULL: not known,
