@@ -187,6 +187,8 @@ struct pci_map {
 	unsigned unnumbered; /* number of controllers to which libvirt will give an index */
 };
 
+/* Two controllers with one index: libvirt rejects them (virDomainDefRejectDuplicateControllers()). */
+int pci_check_twice(struct vfctl_ctx *ctx, const char *file, struct xml_node *devices);
 int pci_map_init(struct vfctl_ctx *ctx, struct pci_map *map, const char *file,
 	struct xml_node *devices);
 void pci_map_clear(struct pci_map *map);

@@ -207,6 +207,25 @@ int pci_map_init(struct vfctl_ctx *ctx, struct pci_map *map, const char *file,
 	return 0;
 }
 
+int pci_check_twice(struct vfctl_ctx *ctx, const char *file, struct xml_node *devices)
+{
+	bool seen[PCI_BUSES] = {0};
+
+	xml_each(device, devices, "controller")
+	{
+		uint32_t number;
+
+		if (!xml_get_is(device, "type", "pci") || !xml_get(device, "index") ||
+			parse_u32(xml_get(device, "index"), 0, PCI_BUSES - 1, &number) < 0)
+			continue;
+		if (seen[number])
+			return ctx_fail(ctx, -EINVAL, "%s:%u: PCI controller %u exists twice; remove one of "
+				"them or give it another index", file, xml_line(device), number);
+		seen[number] = true;
+	}
+	return 0;
+}
+
 void pci_map_clear(struct pci_map *map)
 {
 	free(map->used);

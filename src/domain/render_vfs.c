@@ -169,8 +169,10 @@ static int remove_stale_expanders(struct render *r, struct pci_map *map)
 
 int render_vfs_clean(struct render *r, struct pci_map *map)
 {
-	int error = remove_old_vfs(r);
+	int error = pci_check_twice(r->ctx, r->file, r->devices);
 
+	if (error == 0)
+		error = remove_old_vfs(r);
 	if (error == 0)
 		error = pci_map_init(r->ctx, map, r->file, r->devices);
 	if (error == 0)

@@ -319,6 +319,9 @@ static void bad_templates_are_named(void **state)
 		{"<domain><devices><controller type='pci' "
 		 "index='999'/></devices></domain>",
 			"controller index '999'"},
+		{"<domain><devices><controller type='pci' index='1'/>"
+		 "<controller type='pci' index='1'/></devices></domain>",
+			"PCI controller 1 exists twice"},
 		{"<domain><devices><controller type='pci' index='0' model='pci-root'/></devices></domain>",
 			"t.xml:1: PCI controller 0 has the model 'pci-root'"},
 		{"<domain><devices><disk><address type='pci' "
