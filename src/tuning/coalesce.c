@@ -106,8 +106,8 @@ static int fail_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 }
 
 /*
- * List the settings of @want for which the driver has another value, such as "rx-usecs=10"; "":
- * there is no difference.
+ * List the settings of @want for which the driver has another value, such as "rx-usecs=10"; "" if all
+ * are equal.
  */
 static int read_differences(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_coalesce *want, struct buf *ret)

@@ -27,7 +27,7 @@ struct edit {
 	bool of_host;
 	char *before, *text;
 	size_t before_len, len;
-	bool absent; /* there is no such file yet */
+	bool absent; /* the file does not exist yet */
 };
 
 static void clear_edit(struct edit *e)
@@ -105,11 +105,14 @@ static const char *editor(void)
 /* Its wait status; negative: it could not be started. */
 static int run_editor(const char *copy)
 {
-	char command[1024];
+	_free_ char *command = NULL;
 	pid_t pid;
 	int status = 0;
 
-	snprintf(command, sizeof(command), "%s \"$1\"", editor());
+	if (asprintf(&command, "%s \"$1\"", editor()) < 0) {
+		command = NULL;
+		return -ENOMEM;
+	}
 	pid = fork();
 	if (pid == 0) {
 		signal(SIGPIPE, SIG_DFL);
@@ -135,6 +138,9 @@ static int edit_once(struct invocation *in, struct edit *e)
 	if (WIFSIGNALED(status))
 		return fail_as(in, EXIT_FAILED, -ECANCELED, "the editor '%s' ended with signal %d; %s is "
 			"unchanged", editor(), WTERMSIG(status), e->path);
+	if (WEXITSTATUS(status) == COMMAND_FAILED)
+		return fail_as(in, EXIT_FAILED, -ENOENT, "the editor '%s' was not found; name another one in "
+			"VISUAL or EDITOR; %s is unchanged", editor(), e->path);
 	if (WEXITSTATUS(status))
 		return fail_as(in, EXIT_FAILED, -ECANCELED, "the editor '%s' ended with exit status %d; "
 			"%s is unchanged", editor(), WEXITSTATUS(status), e->path);

@@ -28,8 +28,8 @@ void nearest_offer(struct nearest *search, const char *candidate);
  */
 void nearest_offer_name(struct nearest *search, const char *candidate);
 /**
- * The only candidate that is nearest, and has half of the name's bytes; NULL: there is none, or there are
- * several.
+ * The candidate that is nearest, if it shares at least half of the name's bytes and no other candidate is
+ * as near; else NULL.
  */
 const char *nearest_only(const struct nearest *search);
 
