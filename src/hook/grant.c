@@ -78,9 +78,9 @@ static int fail_leased(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	ctx_audit(ctx, "refused: VF %s is leased to domain %s", TEXT(vf), lease->domain_name);
 	if (str_eq(name, lease->domain_name))
 		return fail_namesake(ctx, vf, lease);
-	return ctx_fail(ctx, -EBUSY, "VF %s is leased to domain %s; remove it from %s (virsh "
-		"detach-device), or end that lease: vfctl detach %s --vf %s", TEXT(vf),
-		lease->domain_name, name, lease->domain_name, TEXT(vf));
+	return ctx_fail(ctx, -EBUSY, "VF %s is leased to domain %s; remove it: virsh edit %s, "
+		"or end that lease: vfctl detach %s --vf %s", TEXT(vf), lease->domain_name, name,
+		lease->domain_name, TEXT(vf));
 }
 
 /* Nothing but the definition of that domain has it; libvirt itself rejects such a domain. */
@@ -132,7 +132,7 @@ static int check_vfs_of_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 	}
 	ctx_audit(ctx, "refused: %s is the PF of VF %s, which is %s", TEXT(device), TEXT(&vf->bdf), user);
 	return ctx_fail(ctx, -EBUSY, "domain %s has the PF %s, and its start would remove VF %s, which is "
-		"%s; remove the PF from %s (virsh detach-device), or end that use", f->intent->name,
+		"%s; remove the PF: virsh edit %s, or end that use", f->intent->name,
 		TEXT(device), TEXT(&vf->bdf), user, f->intent->name);
 }
 
@@ -149,9 +149,9 @@ static int check_pf(struct vfctl_ctx *ctx, const struct grant_facts *f,
 			ctx_audit(ctx, "refused: %s is the PF of VF %s, leased to domain %s", TEXT(device),
 				TEXT(&vf->bdf), f->leases->v[i].domain_name);
 			return ctx_fail(ctx, -EBUSY, "device %s is the PF of VF %s, which is leased to "
-				"domain %s and would be lost; remove the PF from %s (virsh "
-				"detach-device)", TEXT(device), TEXT(&vf->bdf),
-				f->leases->v[i].domain_name, f->intent->name);
+				"domain %s and would be lost; remove the PF: virsh edit %s",
+				TEXT(device), TEXT(&vf->bdf), f->leases->v[i].domain_name,
+				f->intent->name);
 		}
 	return check_vfs_of_pf(ctx, f, device);
 }
