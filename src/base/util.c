@@ -20,6 +20,21 @@ size_t strv_len(char *const *v)
 	return n;
 }
 
+char **strv_split(const char *text, const char *separators)
+{
+	char **v = calloc(strlen(text) / 2 + 2, sizeof(*v));
+	size_t n = 0;
+
+	for (const char *p = text; v && *(p += strspn(p, separators)); p += strcspn(p, separators)) {
+		v[n] = strndup(p, strcspn(p, separators));
+		if (!v[n++]) {
+			strv_free(v);
+			return NULL;
+		}
+	}
+	return v;
+}
+
 bool str_copy(char *dst, size_t size, const char *src)
 {
 	size_t len = strlen(src);

@@ -25,6 +25,8 @@ static inline void close_fd(int *fd)
 /* A NULL-terminated array of strings, freed as a whole. */
 void strv_free(char **v);
 size_t strv_len(char *const *v);
+/* The parts of @text between any of the @separators, without empty ones; NULL: no memory. */
+char **strv_split(const char *text, const char *separators);
 static inline void strv_freep(char ***v)
 {
 	strv_free(*v);

@@ -231,7 +231,8 @@ int vfctl_attach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	int r = vfctl_vf_attrs_check(ctx, &options->attrs);
 
 	if (r == 0)
-		r = attach_open(ctx, hypervisor, domain, options->affect, dry_run, &a, &change);
+		r = attach_open(ctx, hypervisor, domain, options->vf ? options->vf : options->pf,
+			options->affect, dry_run, &a, &change);
 	if (r == 0)
 		r = attach_name_lease(ctx, &a);
 	if (r == 0)

@@ -57,14 +57,14 @@ static int decide_affect(struct vfctl_ctx *ctx, unsigned asked, struct attach *a
 	return 0;
 }
 
-int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
+int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain, const char *only,
 	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change)
 {
 	int r = guest_change_new(ctx, hv, dry_run, ret_change);
 
 	a->hv = hv;
 	if (r == 0)
-		r = vfctl_snapshot_read(ctx, NULL, &a->snapshot);
+		r = (only ? snapshot_read_with_values : vfctl_snapshot_read)(ctx, only, &a->snapshot);
 	if (r == 0)
 		r = snapshot_need_leases(ctx, a->snapshot);
 	if (r == 0)

@@ -405,7 +405,7 @@ int vfctl_detach_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	_cleanup_(attach_clear) struct attach a = {.hv = hypervisor,
 		.timeout_ms = options->timeout_ms ? options->timeout_ms : DETACH_TIMEOUT_MS};
-	int r = attach_open(ctx, hypervisor, domain, options->affect, dry_run, &a, &change);
+	int r = attach_open(ctx, hypervisor, domain, "", options->affect, dry_run, &a, &change);
 
 	if (r == -ENOENT && a.snapshot)
 		r = open_left(ctx, domain, &a);

@@ -86,8 +86,8 @@ enum depth {
 };
 
 struct scope {
-	const char *only;  /* a PF, PF/INDEX or a VF's address; NULL: all */
-	enum depth depth;  /* for its PF; if it is a VF, DEPTH_ALL concerns that VF alone */
+	char **only;       /* a PF, PF/INDEX or a VF's address, or several VFs of one PF; NULL: all */
+	enum depth depth;  /* for their PF; if they are VFs, DEPTH_ALL concerns these alone */
 	enum depth others; /* for other PFs */
 };
 
@@ -102,21 +102,29 @@ static int read_rates(struct vfctl_ctx *ctx, struct vfctl_pf *pf)
 	return r;
 }
 
-/* Whether @only (NULL: all VFs) is this VF, or does not refer to one of its VFs. */
-static bool is_included(const struct vfctl_pf *pf, const struct vfctl_vf *vf, const char *only)
+/* Whether @name is this VF, or does not refer to one of its VFs. */
+static bool includes(const struct vfctl_pf *pf, const struct vfctl_vf *vf, const char *name)
 {
-	const char *slash = only ? strchr(only, '/') : NULL;
+	const char *slash = strchr(name, '/');
 	struct vfctl_bdf bdf;
 	uint32_t index;
 
 	if (slash)
 		return parse_u32(slash + 1, 0, UINT32_MAX, &index) < 0 || index == vf->index;
-	return !only || vfctl_bdf_parse(only, &bdf) < 0 || vfctl_bdf_compare(&bdf, &pf->bdf) == 0 ||
+	return vfctl_bdf_parse(name, &bdf) < 0 || vfctl_bdf_compare(&bdf, &pf->bdf) == 0 ||
 		vfctl_bdf_compare(&bdf, &vf->bdf) == 0;
 }
 
+static bool is_included(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char *const *names)
+{
+	for (size_t i = 0; names && names[i]; i++)
+		if (includes(pf, vf, names[i]))
+			return true;
+	return !names;
+}
+
 static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_links *links,
-	const char *only, enum depth depth)
+	char *const *only, enum depth depth)
 {
 	_cleanup_(nl_vfs_free) struct nl_vfs infos = {0};
 	const struct ib_guid_ops *way = ib_guid_ops_of(ctx, pf);
@@ -150,22 +158,28 @@ static int read_vfs(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const struct nl_
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Whether @only (a PF, PF/INDEX or a VF's address; NULL: all) refers to this PF. */
-static bool concerns(const struct vfctl_pf *pf, const char *only)
+/* Whether @name (a PF, PF/INDEX or a VF's address) refers to this PF. */
+static bool refers_to(const struct vfctl_pf *pf, const char *name)
 {
-	_free_ char *name = NULL;
+	_free_ char *pf_name = NULL;
 	struct vfctl_bdf bdf;
 
-	if (!only || pf_answers_to(pf, only))
+	if (pf_answers_to(pf, name))
 		return true;
-	if (vfctl_bdf_parse(only, &bdf) == 0) {
+	if (vfctl_bdf_parse(name, &bdf) == 0)
 		for (uint32_t i = 0; i < pf->num_vfs; i++)
 			if (vfctl_bdf_compare(&bdf, &pf->vfs[i].bdf) == 0)
 				return true;
-		return false;
-	}
-	name = strndup(only, strcspn(only, "/"));
-	return name && pf_answers_to(pf, name);
+	pf_name = strndup(name, strcspn(name, "/"));
+	return pf_name && pf_answers_to(pf, pf_name);
+}
+
+static bool concerns(const struct vfctl_pf *pf, char *const *names)
+{
+	for (size_t i = 0; names && names[i]; i++)
+		if (refers_to(pf, names[i]))
+			return true;
+	return !names;
 }
 
 static void read_eswitch(struct vfctl_ctx *ctx, struct vfctl_pf *pf, enum depth depth)
@@ -308,18 +322,22 @@ static int find_pfs(struct vfctl_ctx *ctx, struct vfctl_inventory *inv)
 	return r;
 }
 
-static int read_scope(struct vfctl_ctx *ctx, const struct scope *scope, bool alone,
+/* @others: the depth of PFs that @only does not name. At DEPTH_PF they are left out if possible. */
+static int read_scope(struct vfctl_ctx *ctx, const char *only, enum depth others,
 	struct vfctl_inventory **ret_inventory)
 {
+	_strv_ char **names = only ? strv_split(only, " ") : NULL;
+	const struct scope scope = {names, DEPTH_ALL, others};
+
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = calloc(1, sizeof(*inv));
 	_cleanup_(nl_links_free) struct nl_links links = {0};
 	struct vfctl_bdf pf;
 	int r;
 
-	if (!inv || !host_of(ctx))
+	if (!inv || !host_of(ctx) || (only && !names))
 		return ctx_oom(ctx);
 	free(host_take_unread(ctx));
-	if (alone && inventory_locate(ctx, scope->only, &pf) == 0)
+	if (names && names[0] && others == DEPTH_PF && inventory_locate(ctx, names[0], &pf) == 0)
 		r = find_one(ctx, &pf, inv);
 	else
 		r = find_pfs(ctx, inv);
@@ -333,7 +351,7 @@ static int read_scope(struct vfctl_ctx *ctx, const struct scope *scope, bool alo
 	if (r < 0 && r != -EOPNOTSUPP) /* a plain sys/ tree has no link messages */
 		add_unread(ctx, &inv->unread);
 	for (size_t i = 0; i < inv->pf_count; i++) {
-		r = read_one(ctx, &inv->pfs[i], &links, scope);
+		r = read_one(ctx, &inv->pfs[i], &links, &scope);
 		if (r == 0)
 			r = host_check(ctx);
 		if (r < 0)
@@ -349,13 +367,13 @@ static int read_scope(struct vfctl_ctx *ctx, const struct scope *scope, bool alo
 int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_inventory **ret_inventory)
 {
-	return read_scope(ctx, &(struct scope){only, DEPTH_ALL, DEPTH_PF}, only && *only, ret_inventory);
+	return read_scope(ctx, only, DEPTH_PF, ret_inventory);
 }
 
 int inventory_read_with_values(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_inventory **ret_inventory)
 {
-	return read_scope(ctx, &(struct scope){only, DEPTH_ALL, DEPTH_VALUES}, false, ret_inventory);
+	return read_scope(ctx, only, DEPTH_VALUES, ret_inventory);
 }
 
 /* A network function that is neither a VF nor a PF. */

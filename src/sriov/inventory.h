@@ -15,7 +15,7 @@ int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 
 /*
  * As vfctl_inventory_read(), and of the VFs of other PFs the identities and policies: what a value must
- * differ from.
+ * differ from. @only "": of every PF only these; NULL: all of every PF.
  */
 int inventory_read_with_values(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_inventory **ret_inventory);

@@ -332,14 +332,17 @@ static bool shows_what_it_has(struct vfctl_ctx *ctx, const struct vfctl_inventor
 static int open_target(struct vfctl_ctx *ctx, const struct plan *p, bool dry_run,
 	struct target *ret)
 {
-	struct vfctl_bdf pf;
+	_buf_ struct buf names = {0};
 	/* A MAC or GUID must not belong to another VF, of whichever PF. */
-	const struct target_need need = {.is_vf = true, .dry_run = dry_run,
+	struct target_need need = {.is_vf = true, .dry_run = dry_run,
 		.alone = changes_identity(p) || p->options->config, .values = changes_identity(p),
-		.only = p->count == 1 ? p->items[0].vf
-			: inventory_locate(ctx, p->items[0].vf, &pf) == 0 ? TEXT(&pf) : NULL,
 		.hypervisor = p->options->config ? p->options->hypervisor : NULL};
 
+	for (size_t i = 0; i < p->count; i++)
+		buf_printf(&names, "%s ", p->items[i].vf);
+	if (names.failed)
+		return ctx_oom(ctx);
+	need.only = names.data;
 	return target_open(ctx, p->items[0].vf, &need, ret);
 }
 

@@ -318,7 +318,7 @@ int vfctl_adopt_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
 		return ctx_oom(ctx);
 	o->a.hv = hypervisor;
 	o->ids = ids;
-	r = attach_open(ctx, hypervisor, domain, VFCTL_AFFECT_CONFIG, dry_run, &o->a, &change);
+	r = attach_open(ctx, hypervisor, domain, NULL, VFCTL_AFFECT_CONFIG, dry_run, &o->a, &change);
 	if (r == 0)
 		r = attach_name_lease(ctx, &o->a);
 	if (r == 0)
@@ -406,7 +406,7 @@ int vfctl_adopt_end_plan(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervi
 	if (!o)
 		return ctx_oom(ctx);
 	o->a.hv = hypervisor;
-	r = attach_open(ctx, hypervisor, domain, VFCTL_AFFECT_CONFIG, dry_run, &o->a, &change);
+	r = attach_open(ctx, hypervisor, domain, NULL, VFCTL_AFFECT_CONFIG, dry_run, &o->a, &change);
 	if (r == -ENOENT) {
 		const struct vfctl_undefine_options options = {.ids = ids};
 

@@ -171,9 +171,10 @@ struct vfctl_inventory {
 
 /**
  * Read all PFs, and the VFs of those that match.
- * @param only  NULL for all; otherwise a PF or VF: only that PF is read, and if it is a VF, the
- *              directory in sysfs and the holder of that VF alone. If it is the name of an RDMA device or
- *              unknown, other PFs are listed without VFs, but with num_vfs.
+ * @param only  NULL for all; otherwise a PF, a VF, or VFs of one PF with spaces between: only that PF is
+ *              read, and if VFs are named, the directories in sysfs and the holders of these alone. If it
+ *              is the name of an RDMA device or unknown, other PFs are listed without VFs, but with
+ *              num_vfs.
  * @param ret_inventory  freed with vfctl_inventory_free().
  * @return 0; -ENOMEM; or the negative errno of the first read that failed completely. Attributes
  * that cannot be read are left unknown.

@@ -37,6 +37,8 @@ __attribute__((destructor)) static void write_counts(void)
 
 WRAP(int, vfctl_inventory_read, inventories,
 	(struct vfctl_ctx *ctx, const char *only, struct vfctl_inventory **ret), (ctx, only, ret))
+WRAP(int, inventory_read_with_values, inventories,
+	(struct vfctl_ctx *ctx, const char *only, struct vfctl_inventory **ret), (ctx, only, ret))
 WRAP(int, inventory_read_pf, pfs,
 	(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_inventory **ret), (ctx, bdf, ret))
 WRAP(int, inventory_read_values, pfs,
