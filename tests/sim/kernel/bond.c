@@ -10,7 +10,6 @@
 
 #include "sim.h"
 
-#define PFS_MAX 64
 #define NET "/sys/class/net/%s"
 #define STATE "/sys/kernel/debug/mlx5/%s/lag/state"
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -65,8 +64,8 @@ static bool can_be_one(struct host *h, const struct sim_pf *a, const struct sim_
 /* After a change of the bond or of a mode. One that is active stays so when VFs are bound again. */
 void sim_lag_look(struct host *h)
 {
-	struct sim_pf pfs[PFS_MAX];
-	size_t count = sim_pfs_read(h, pfs, PFS_MAX);
+	struct sim_pf pfs[SIM_PFS_MAX];
+	size_t count = sim_pfs_read(h, pfs);
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < count; k++) {

@@ -17,7 +17,6 @@
 
 #include "sim.h"
 
-#define PFS_MAX 64
 #define DEV "/sys/bus/pci/devices/%s"
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define MBPS 125000
@@ -464,8 +463,8 @@ static int dump(struct host *h, const struct nlmsghdr *rq, uint8_t command, cons
 int sim_devlink(struct host *h, const struct nlmsghdr *rq, struct buf *reply)
 {
 	const struct genlmsghdr *g = NLMSG_DATA(rq);
-	struct sim_pf pfs[PFS_MAX];
-	size_t count = sim_pfs_read(h, pfs, PFS_MAX);
+	struct sim_pf pfs[SIM_PFS_MAX];
+	size_t count = sim_pfs_read(h, pfs);
 
 	if ((rq->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP)
 		return dump(h, rq, g->cmd, pfs, count, reply);

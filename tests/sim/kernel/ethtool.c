@@ -18,7 +18,6 @@
 #include "sim.h"
 
 #define FAMILY 0x15
-#define PFS_MAX 64
 #define BIT(a) (1u << (a))
 
 #define MODES (BIT(ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX) | BIT(ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX) | \
@@ -253,19 +252,15 @@ static int coalesce(struct host *h, const struct nlmsghdr *rq, struct buf *reply
 	const struct nlattr *first = (const void *)((const char *)g + GENL_HDRLEN);
 	const char *stop = (const char *)rq + rq->nlmsg_len;
 	const struct nlattr *index = (const void *)((const char *)first + NLA_HDRLEN);
-	struct sim_pf pfs[PFS_MAX];
-	size_t count = sim_pfs_read(h, pfs, PFS_MAX);
+	struct sim_pf pf;
 
 	if ((const char *)(index + 1) + 4 > stop || (index->nla_type & NLA_TYPE_MASK) != ETHTOOL_A_HEADER_DEV_INDEX)
 		return -EINVAL;
-	for (size_t i = 0; i < count; i++) {
-		if (pfs[i].ifindex != *(const uint32_t *)(const void *)(index + 1))
-			continue;
-		if (g->cmd == ETHTOOL_MSG_COALESCE_GET)
-			return get_coalesce(h, rq, &pfs[i], reply);
-		return g->cmd == ETHTOOL_MSG_COALESCE_SET ? set_coalesce(h, &pfs[i], first, stop) : -EOPNOTSUPP;
-	}
-	return -ENODEV;
+	if (sim_pf_read_index(h, *(const uint32_t *)(const void *)(index + 1), &pf) < 0)
+		return -ENODEV;
+	if (g->cmd == ETHTOOL_MSG_COALESCE_GET)
+		return get_coalesce(h, rq, &pf, reply);
+	return g->cmd == ETHTOOL_MSG_COALESCE_SET ? set_coalesce(h, &pf, first, stop) : -EOPNOTSUPP;
 }
 
 int sim_generic(struct host *h, const struct nlmsghdr *rq, struct buf *reply)

@@ -428,8 +428,8 @@ static void dump_bonds(struct host *h)
 
 static void dump(struct host *h)
 {
-	struct sim_pf pfs[64];
-	size_t count = sim_pfs_read(h, pfs, 64);
+	struct sim_pf pfs[SIM_PFS_MAX];
+	size_t count = sim_pfs_read(h, pfs);
 
 	qsort(pfs, count, sizeof(*pfs), compare_pfs);
 	for (size_t i = 0; i < count; i++) {

@@ -12,7 +12,6 @@
 
 #include "sim.h"
 
-#define PFS_MAX 64
 
 static void put_entry(struct buf *b, const struct nlmsghdr *rq, int ifindex, int master, bool local,
 	const struct vfctl_mac *mac)
@@ -42,8 +41,8 @@ static void dump(struct host *h, const struct nlmsghdr *rq, struct buf *reply)
 	_free_ char *bridges = sim_get(h, "/.sim/bridge");
 	struct nlmsghdr done = {.nlmsg_len = NLMSG_LENGTH(4), .nlmsg_type = NLMSG_DONE,
 		.nlmsg_flags = NLM_F_MULTI, .nlmsg_seq = rq->nlmsg_seq};
-	struct sim_pf pfs[PFS_MAX];
-	size_t count = sim_pfs_read(h, pfs, PFS_MAX);
+	struct sim_pf pfs[SIM_PFS_MAX];
+	size_t count = sim_pfs_read(h, pfs);
 	int master, port, local, used, zero = 0;
 	char text[32];
 	struct vfctl_mac mac;

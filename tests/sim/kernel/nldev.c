@@ -10,7 +10,6 @@
 
 #include "sim.h"
 
-#define PFS_MAX 64
 #define TYPE(op) RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_##op)
 
 static bool told(struct host *h, const char *what)
@@ -72,8 +71,8 @@ int sim_nldev(struct host *h, const struct nlmsghdr *rq, struct buf *reply)
 {
 	struct nlmsghdr done = {.nlmsg_len = NLMSG_LENGTH(4), .nlmsg_type = NLMSG_DONE,
 		.nlmsg_flags = NLM_F_MULTI, .nlmsg_seq = rq->nlmsg_seq};
-	struct sim_pf pfs[PFS_MAX];
-	size_t count = sim_pfs_read(h, pfs, PFS_MAX);
+	struct sim_pf pfs[SIM_PFS_MAX];
+	size_t count = sim_pfs_read(h, pfs);
 	int zero = 0;
 
 	if (rq->nlmsg_type == TYPE(SET))

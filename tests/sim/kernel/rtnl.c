@@ -9,7 +9,6 @@
 
 #include "sim.h"
 
-#define PFS_MAX 64
 
 /* ---- writing attributes ---- */
 
@@ -251,15 +250,17 @@ static int get_link(struct host *h, const struct nlmsghdr *rq, struct buf *b)
 	bool with_vfs = rq->nlmsg_len >= NLMSG_LENGTH(sizeof(*info) + 8) &&
 		mask->rta_type == IFLA_EXT_MASK &&
 		*(const uint32_t *)RTA_DATA(mask) & RTEXT_FILTER_VF;
-	struct sim_pf pfs[PFS_MAX];
-	size_t count = sim_pfs_read(h, pfs, PFS_MAX);
+	struct sim_pf pfs[SIM_PFS_MAX];
 	bool dump = (rq->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 	const char *name = dump || info->ifi_index ? NULL : asked_name(rq);
+	size_t count;
 
+	if (dump || name)
+		count = sim_pfs_read(h, pfs);
+	else
+		count = sim_pf_read_index(h, (unsigned)info->ifi_index, pfs) == 0;
 	for (size_t i = 0; i < count; i++) {
-		if (!pfs[i].ifindex)
-			continue;
-		if (!dump && (name ? !str_eq(pfs[i].netdev, name) : (int)pfs[i].ifindex != info->ifi_index))
+		if (!pfs[i].ifindex || (name && !str_eq(pfs[i].netdev, name)))
 			continue;
 		put_link(h, b, rq, &pfs[i], with_vfs);
 		if (!dump)
@@ -523,15 +524,12 @@ static int set_link(struct host *h, const struct nlmsghdr *rq)
 	const struct ifinfomsg *info = NLMSG_DATA(rq);
 	const struct nlattr *list = (const void *)(info + 1);
 	const char *at, *stop;
-	struct sim_pf pfs[PFS_MAX];
-	size_t count = sim_pfs_read(h, pfs, PFS_MAX), i = 0;
+	struct sim_pf pf;
 	int r = 0;
 
 	if ((list->nla_type & NLA_TYPE_MASK) == IFLA_MASTER)
 		return set_master(h, info->ifi_index, *(const int *)(const void *)(list + 1));
-	while (i < count && (int)pfs[i].ifindex != info->ifi_index)
-		i++;
-	if (i == count)
+	if (sim_pf_read_index(h, (unsigned)info->ifi_index, &pf) < 0)
 		return -ENODEV;
 	if ((list->nla_type & NLA_TYPE_MASK) != IFLA_VFINFO_LIST)
 		return -EINVAL;
@@ -540,7 +538,7 @@ static int set_link(struct host *h, const struct nlmsghdr *rq)
 	while (r == 0 && at + NLA_HDRLEN <= stop) {
 		const struct nlattr *nest = (const void *)at;
 
-		r = set_nest(h, &pfs[i], nest);
+		r = set_nest(h, &pf, nest);
 		at += NLA_ALIGN(nest->nla_len);
 	}
 	return r;

@@ -95,8 +95,11 @@ unsigned fault_calls(const struct host *h);
 
 /* ---- between the files of the simulator ---- */
 int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret);
-/* All PFs; returns the count. */
-size_t sim_pfs_read(struct host *h, struct sim_pf *pfs, size_t max);
+#define SIM_PFS_MAX 256
+/* All PFs; returns the count. More than SIM_PFS_MAX end the program with a message. */
+size_t sim_pfs_read(struct host *h, struct sim_pf pfs[SIM_PFS_MAX]);
+/* The PF whose network device has that index. @return 0 or -ENODEV. */
+int sim_pf_read_index(struct host *h, unsigned ifindex, struct sim_pf *ret);
 int sim_vf_read(struct host *h, const struct vfctl_bdf *pf, uint32_t vf, struct sim_vf *ret);
 int sim_vf_write(struct host *h, const struct vfctl_bdf *pf, uint32_t vf,
 	const struct sim_vf *state);

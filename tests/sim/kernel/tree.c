@@ -164,7 +164,7 @@ int sim_pf_read(struct host *h, const struct vfctl_bdf *bdf, struct sim_pf *ret)
 	return 0;
 }
 
-size_t sim_pfs_read(struct host *h, struct sim_pf *pfs, size_t max)
+size_t sim_pfs_read(struct host *h, struct sim_pf pfs[SIM_PFS_MAX])
 {
 	_strv_ char **names = NULL;
 	_free_ char *dir = str_format("%s/.sim/pf", h->root);
@@ -173,13 +173,34 @@ size_t sim_pfs_read(struct host *h, struct sim_pf *pfs, size_t max)
 
 	if (!dir || files_list(&plain, dir, &names) < 0)
 		return 0;
-	for (size_t i = 0; names[i] && n < max; i++) {
+	if (strv_len(names) > SIM_PFS_MAX) {
+		fprintf(stderr, "simulator: %s has more than %d PFs\n", dir, SIM_PFS_MAX);
+		_exit(EXIT_FAILURE);
+	}
+	for (size_t i = 0; names[i]; i++) {
 		struct vfctl_bdf bdf;
 
 		if (vfctl_bdf_parse(names[i], &bdf) == 0 && sim_pf_read(h, &bdf, &pfs[n]) == 0)
 			n++;
 	}
 	return n;
+}
+
+/* The kernel has an index of network devices; this remembers the place of each, and looks whether it is right. */
+int sim_pf_read_index(struct host *h, unsigned ifindex, struct sim_pf *ret)
+{
+	static struct sim_pf known[SIM_PFS_MAX];
+	static size_t count;
+
+	for (int try = 0; try < 2; try++) {
+		for (size_t i = 0; i < count; i++)
+			if (known[i].ifindex == ifindex && sim_pf_read(h, &known[i].bdf, ret) == 0 &&
+				ret->ifindex == ifindex)
+				return 0;
+		if (try == 0)
+			count = sim_pfs_read(h, known);
+	}
+	return -ENODEV;
 }
 
 static void vf_path(struct host *h, const struct vfctl_bdf *pf, uint32_t vf, char *path,
