@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/cleanup.h"
+#include "core/yaml.h"
 
 #define COLUMNS_MAX 40 /* largest number of columns of a table */
 #define GAP 2 /* spaces between columns */
@@ -43,7 +44,7 @@ bool out_close(struct out *out)
 
 	if (!out)
 		return false;
-	good = fflush(out->file) == 0 && !ferror(out->file) && !out->failed;
+	good = vfctl_yaml_free(out->yaml) && fflush(out->file) == 0 && !ferror(out->file) && !out->failed;
 	free(out->cells);
 	for (size_t i = 0; i < out->get_count; i++)
 		free(out->get[i].value);

@@ -74,7 +74,9 @@ void out_table_end(struct out *out);
 #define GET_MAX 16
 void out_set_get(struct out *out, const char *const *paths, size_t count);
 
-/* ---- JSON; @key is NULL inside an array ---- */
+/* ---- JSON, or YAML after out_set_yaml(); @key is NULL inside an array ---- */
+/* Print answers as YAML from now on; false if memory is exhausted. */
+bool out_set_yaml(struct out *out);
 /* Print each document as one line from now on; there may be several. */
 void out_set_lines(struct out *out);
 /* Pass the output since the last call on to the reader; false if that failed. */

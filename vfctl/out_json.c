@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON, written at once. */
+/* JSON, written at once; or YAML. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/cleanup.h"
+#include "core/yaml.h"
 #include "out_state.h"
 
 /* The number of bytes of @text that JSON contains unchanged. */
@@ -37,6 +40,44 @@ static void put_string(FILE *file, const char *text)
 	putc_unlocked('"', file);
 }
 
+/* ---- YAML ---- */
+
+static bool write_yaml(void *data, const char *text, size_t len)
+{
+	return fwrite(text, 1, len, ((struct out *)data)->file) == len;
+}
+
+bool out_set_yaml(struct out *out)
+{
+	out->yaml = vfctl_yaml_new(write_yaml, out);
+	return out->yaml;
+}
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* YAML must be UTF-8 too. The writer escapes control characters. */
+static void put_yaml(struct out *out, const char *text)
+{
+	_free_ char *clean = malloc(strlen(REPLACEMENT) * strlen(text) + 1);
+	char *end = clean;
+
+	while (clean && *text) {
+		size_t span = plain_span(text), len = span ? span : 1;
+		bool valid = span || (unsigned char)*text < 0x80;
+
+		end = valid ? mempcpy(end, text, len) : mempcpy(end, REPLACEMENT, strlen(REPLACEMENT));
+		text += len;
+	}
+	if (!clean) {
+		out->failed = true;
+		return;
+	}
+	*end = '\0';
+	vfctl_yaml_text(out->yaml, clean);
+}
+
+/* ---- values ---- */
+
 /*
  * When thousands of VFs are listed, printf() for each line's indentation would take most of the
  * time.
@@ -54,6 +95,11 @@ static void indent(const struct out *out)
 static void begin_value(struct out *out, const char *key)
 {
 	out_begin(out);
+	if (out->yaml) {
+		if (key)
+			put_yaml(out, key);
+		return;
+	}
 	if (out->depth) {
 		fputs_unlocked(out->filled[out->depth - 1] ? "," : "", out->file);
 		if (!out->lines)
@@ -94,7 +140,10 @@ void out_open(struct out *out, const char *key, char bracket)
 		return;
 	}
 	begin_value(out, key);
-	putc(bracket, out->file);
+	if (out->yaml)
+		vfctl_yaml_open(out->yaml, bracket);
+	else
+		putc(bracket, out->file);
 	out->filled[out->depth++] = false;
 }
 
@@ -109,6 +158,11 @@ void json_close(struct out *out)
 		out->answered = !out->depth;
 		return;
 	}
+	if (out->yaml) {
+		vfctl_yaml_close(out->yaml);
+		out->answered = !--out->depth;
+		return;
+	}
 	filled = out->filled[--out->depth];
 	if (filled && !out->lines) {
 		putc('\n', out->file);
@@ -120,6 +174,15 @@ void json_close(struct out *out)
 	out->answered = !out->depth;
 }
 
+/* A number, true, false or null. */
+static void put_word(struct out *out, const char *word)
+{
+	if (out->yaml)
+		vfctl_yaml_value(out->yaml, word);
+	else
+		fputs_unlocked(word, out->file);
+}
+
 void out_str(struct out *out, const char *key, const char *value)
 {
 	if (out->get_count) {
@@ -127,10 +190,12 @@ void out_str(struct out *out, const char *key, const char *value)
 		return;
 	}
 	begin_value(out, key);
-	if (value)
+	if (out->yaml && value)
+		put_yaml(out, value);
+	else if (value)
 		put_string(out->file, value);
 	else
-		fputs("null", out->file);
+		put_word(out, "null");
 }
 
 /* Print a number or a boolean; NULL: null. */
@@ -141,7 +206,7 @@ static void put_plain(struct out *out, const char *key, const char *value)
 		return;
 	}
 	begin_value(out, key);
-	fputs_unlocked(value ? value : "null", out->file);
+	put_word(out, value ? value : "null");
 }
 
 void out_int(struct out *out, const char *key, int64_t value)

@@ -29,7 +29,8 @@ struct out {
 	void (*start)(void);	/* called before the first byte */
 	enum color color;	/* of the next cell, or of @color_len bytes of the next line */
 	size_t color_len;
-	/* JSON */
+	/* JSON; YAML if @yaml is not NULL */
+	struct vfctl_yaml *yaml;
 	char closing[DEPTH_MAX];
 	bool filled[DEPTH_MAX];
 	size_t depth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The only file that uses libyaml. */
+/* Read YAML with libyaml, which yaml.c writes it with. */
 #include "spec/doc.h"
 
 #include <errno.h>

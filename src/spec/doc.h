@@ -47,6 +47,11 @@ int doc_merge(struct vfctl_ctx *ctx, struct doc_node *into, struct doc_node *fro
  * document from it. NULL if memory is exhausted.
  */
 char *doc_json(const struct doc_node *root);
+/*
+ * The document, a mapping or a list, as YAML in block style for people, without its comments.
+ * doc_parse() reads the same document from it. NULL if memory is exhausted.
+ */
+char *doc_yaml(const struct doc_node *root);
 
 void doc_free(struct doc_node *node);
 DEFINE_FREEP(struct doc_node, doc_free)

@@ -5,6 +5,22 @@
 #include "facts/guest_spec.h"
 #include "spec/doc.h"
 
+/* The YAML that an editor shows is the same document. */
+static void edit(struct vfctl_ctx *ctx, const struct doc_node *doc)
+{
+	char *json = doc_json(doc), *yaml = doc_yaml(doc), *again = NULL;
+	struct doc_node *read = NULL;
+
+	/* The indentation of a deep document adds to its size. */
+	FUZZ_CHECK(doc_parse(ctx, "yaml", yaml, strlen(yaml), SIZE_MAX, &read) == 0);
+	again = doc_json(read);
+	FUZZ_CHECK(strcmp(json, again) == 0);
+	doc_free(read);
+	free(again);
+	free(yaml);
+	free(json);
+}
+
 /* As metadata of a domain: JSON or lines. What is read from it is read from its JSON again. */
 static void read_back(struct vfctl_ctx *ctx, const char *data, size_t size)
 {
@@ -25,6 +41,7 @@ static void read_back(struct vfctl_ctx *ctx, const char *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct vfctl_guest *guest = NULL;
+	struct doc_node *doc = NULL;
 	struct vfctl_ctx *ctx;
 
 	if (vfctl_ctx_new(&ctx) < 0)
@@ -34,6 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			   vfctl_guest_vf_total(guest) <= VFCTL_GUEST_VFS_MAX);
 	else
 		FUZZ_CHECK(!guest && *vfctl_ctx_error(ctx));
+	if (doc_parse(ctx, "fuzz", (const char *)data, size, VFCTL_GUEST_FILE_MAX, &doc) == 0 &&
+		doc->kind != DOC_SCALAR)
+		edit(ctx, doc);
+	doc_free(doc);
 	vfctl_guest_free(guest);
 	read_back(ctx, (const char *)data, size);
 	vfctl_ctx_free(ctx);

@@ -79,6 +79,26 @@ static void a_file_and_its_json_are_one_guest(void **unused)
 	assert_json(read_file(json), json);
 }
 
+/* As an editor shows it. */
+static const char yaml[] = "name: träger 1\ndescription: |\n  two\n  lines\n"
+	"cells:\n- vcpus: 1\n  memory: 1GiB\n- vcpus: 3\n  memory: 2GiB\n  node: 1\nhugepages: none\n"
+	"cmdline: a=b \"c\" 'd' \\n <&>\nkernel: /k\nlocked: yes\n"
+	"disks:\n- file: /d.qcow2\n- block: /dev/sdb\n  cache: writeback\n"
+	"tuning:\n  profile: latency\n  cpu-latency-us: 20\n"
+	"vfs:\n- pf: mlx5_0\n  vlan: 100\n  max_rate_mbps: 1000\n  cell: 1\n"
+	"- pf: any\n  count: 2\n  mac: auto\nxml:\n  hpet: off\n  rng: auto\n";
+
+static void a_guest_is_written_for_people(void **unused)
+{
+	struct vfctl_guest *guest = read_spec(json);
+	char *text = doc_yaml(guest->doc);
+
+	assert_string_equal(text, yaml);
+	assert_json(read_file(text), json);
+	free(text);
+	vfctl_guest_free(guest);
+}
+
 static void lines_of_an_older_vfctl_are_read(void **unused)
 {
 	struct vfctl_guest *guest = read_spec(lines);
@@ -104,12 +124,15 @@ static void every_character_comes_back(void **unused)
 		"\xef\xbb\xbf\xef\xbf\xbd\xef\xbf\xbe\xf0\x9f\x98\x80 # ' \\u0041/\t:";
 	struct vfctl_guest *guest = read_file("{name: g, vcpus: 1, memory: 1GiB, description: "
 		"\"\\x81\\N\\_\\u2027\\L\\P\\uFEFF\\uFFFD\\uFFFE\\U0001F600 # ' \\\\u0041/\\t:\"}");
-	char *text = doc_json(guest->doc);
+	char *text = doc_json(guest->doc), *yaml_text;
 
 	assert_string_equal(guest->description, title);
 	vfctl_guest_free(guest);
 	guest = read_spec(text);
 	assert_string_equal(guest->description, title);
+	yaml_text = doc_yaml(guest->doc);
+	assert_json(read_file(yaml_text), text);
+	free(yaml_text);
 	assert_json(guest, text);
 	free(text);
 }
@@ -171,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_and_its_json_are_one_guest),
+		cmocka_unit_test(a_guest_is_written_for_people),
 		cmocka_unit_test(lines_of_an_older_vfctl_are_read),
 		cmocka_unit_test(every_character_comes_back),
 		cmocka_unit_test(what_is_no_guest_is_refused),

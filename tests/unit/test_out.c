@@ -9,6 +9,8 @@
 #include <jansson.h>
 
 #include "../../vfctl/out.h"
+#include "base/ctx.h"
+#include "spec/doc.h"
 
 static const struct {
 	const char *raw, *shown, *json;
@@ -68,6 +70,78 @@ static void json_reads_back(void **state)
 	assert_true(json_is_null(json_object_get(root, "key\n\"")));
 	json_decref(root);
 	free(text);
+}
+
+/* A reader of YAML 1.1 or 1.2 takes these for something else unless they are in quotes. */
+static const char *const like_values[] = {"", "~", "null", "Null", "yes", "No", "ON", "y", "true", "0", "-1", "+1",
+	"0x1f", "0b1", "1_000", "1.5", ".5", "1e3", ".inf", ".NaN", "52:54:00:12:34:56", "2025-01-01", "<<", "=", "- a", "#a"};
+
+static void write_yaml(struct out *out)
+{
+	out_open(out, NULL, '{');
+	out_open(out, "texts", '[');
+	for (size_t i = 0; i < COUNT; i++)
+		out_str(out, NULL, texts[i].raw);
+	json_close(out);
+	out_open(out, "like", '[');
+	for (size_t i = 0; i < ARRAY_SIZE(like_values); i++)
+		out_str(out, NULL, like_values[i]);
+	json_close(out);
+	out_open(out, "values", '{');
+	out_int(out, "least", INT64_MIN);
+	out_bool(out, "yes", true);
+	out_null(out, "nothing");
+	out_str(out, "word", "a: b, [c]");
+	json_close(out);
+	out_open(out, "empty", '[');
+	json_close(out);
+	json_close(out);
+}
+
+static void yaml_reads_back(void **state)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	struct out *out = out_new(file);
+	struct doc_node *root = NULL;
+	struct vfctl_ctx *ctx;
+
+	assert_true(out_set_yaml(out));
+	write_yaml(out);
+	assert_true(out_close(out));
+	fclose(file);
+	assert_int_equal(vfctl_ctx_new(&ctx), 0);
+	/* Only a document in which all text is printable is text for a terminal. */
+	for (const char *p = text; *p; p++)
+		assert_true(*p == '\n' || ((unsigned char)*p >= ' ' && *p != 0x7f));
+	assert_null(strstr(text, "\xc2\x9b"));
+	if (doc_parse(ctx, "out", strstr(text, "like:"), strlen(strstr(text, "like:")), 1 << 20, &root) < 0)
+		fail_msg("%s in:\n%s", vfctl_ctx_error(ctx), text);
+	for (size_t i = 0; i < ARRAY_SIZE(like_values); i++) {
+		assert_string_equal(root->items[0]->items[i]->text, like_values[i]);
+		assert_true(root->items[0]->items[i]->quoted);
+	}
+	doc_free(root);
+	assert_non_null(strstr(text, "values:\n  least: -9223372036854775808\n  'yes': true\n  nothing: null\n"
+		"  word: 'a: b, [c]'\nempty: []\n"));
+	for (size_t i = 0; i < COUNT; i++)
+		if (!strpbrk(texts[i].json, "\n\x1b\"") && !strstr(texts[i].json, "\xf0"))
+			assert_non_null(strstr(text, texts[i].json));
+	vfctl_ctx_free(ctx);
+	free(text);
+}
+
+static void yaml_that_cannot_be_written_is_told(void **state)
+{
+	FILE *file = fopen("/dev/full", "w");
+	struct out *out = out_new(file);
+
+	setvbuf(file, NULL, _IONBF, 0);
+	assert_true(out_set_yaml(out));
+	write_yaml(out);
+	assert_false(out_close(out));
+	fclose(file);
 }
 
 static void tables_stay_aligned_and_clean(void **state)
@@ -272,6 +346,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_reads_back),
+		cmocka_unit_test(yaml_reads_back),
+		cmocka_unit_test(yaml_that_cannot_be_written_is_told),
 		cmocka_unit_test(tables_stay_aligned_and_clean),
 		cmocka_unit_test(tables_give_way),
 		cmocka_unit_test(lines_hold_one_line),

@@ -184,7 +184,7 @@ static void offer_columns(struct completing *c)
 	for (size_t i = 0; column_term(i, &name, &help); i++)
 		offer_candidate(c, name, help);
 	if (!c->before_len)
-		offer_choices(c, "table pairs json help");
+		offer_choices(c, "table pairs json yaml help");
 	c->no_space = true;
 }
 

@@ -69,14 +69,21 @@ static int read_columns(struct invocation *in, const char *text, struct list_vie
 	return 0;
 }
 
-/* The columns that were asked for; NULL: the usual output as a table, or JSON. */
-static const char *asked_columns(struct invocation *in)
+/* @ret: the columns that were asked for; NULL: the usual output as a table, JSON or YAML. */
+static int read_format(struct invocation *in, const char **ret)
 {
 	const char *names = option_of(in, "columns");
-	bool json = names && strcmp(names, "json") == 0;
+	bool json = names && strcmp(names, "json") == 0, yaml = names && strcmp(names, "yaml") == 0;
 
-	in->json |= json;
-	return json || (names && strcmp(names, "table") == 0) ? NULL : names;
+	if ((json || yaml) && option_of(in, "get"))
+		return usage(in, "--get prints text and cannot be combined with -o %s", names);
+	if (yaml && in->json)
+		return usage(in, "--json and -o yaml are two formats; use one of them");
+	if (yaml && !out_set_yaml(in->out))
+		return fail(in, -ENOMEM);
+	in->json |= json || yaml;
+	*ret = json || yaml || (names && strcmp(names, "table") == 0) ? NULL : names;
+	return 0;
 }
 
 static int read_view(struct invocation *in, const char *names, struct list_view *view)
@@ -90,7 +97,8 @@ static int read_view(struct invocation *in, const char *names, struct list_view 
 	if (view->pfs && view->free)
 		return usage(in, "--free lists VFs and --pfs lists PFs; use one of them");
 	if (in->json && (names || view->no_headings))
-		return usage(in, "--columns and --noheadings are for text; --json prints everything");
+		return usage(in, "--columns and --noheadings are for tables; JSON and YAML contain "
+			"everything");
 	return names ? read_columns(in, names, view) : 0;
 }
 
@@ -141,11 +149,13 @@ static int list(struct invocation *in, struct vfctl_snapshot *snapshot,
 
 static int run_list(struct invocation *in)
 {
-	const char *names = asked_columns(in);
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
 	struct list_view view;
-	int r, status;
+	const char *names = NULL;
+	int r, status = read_format(in, &names);
 
+	if (status)
+		return status;
 	if (names && strcmp(names, "help") == 0)
 		return print_terms(in);
 	status = read_view(in, names, &view);
@@ -165,7 +175,7 @@ static const struct option_row options[] = {
 		"one table of these columns, separated by commas, for scripts: nothing is "
 		"folded or left out; +COLUMNS adds to the usual columns; 'help' lists them; "
 		"'pairs' or 'pairs,COLUMNS' prints COLUMN=\"value\" for shells, 'json' is --json, "
-		"'table' is the default", NULL},
+		"'yaml' the same as YAML, 'table' is the default", NULL},
 	{"noheadings", 'n', NULL, "print no headings", NULL},
 	{"free", 0, NULL, "only VFs that a guest can get", NULL},
 	{"pfs", 0, NULL, "only PFs", NULL},
