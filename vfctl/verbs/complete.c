@@ -295,7 +295,8 @@ static void offer_operand(struct completing *c, const struct command *command, s
 		offer_pfs(c, inventory = inventory ? inventory : read_inventory(c), "");
 	if (command->operand == OPERAND_ANY && strchr(c->word, '/'))
 		offer_vfs(c, inventory);
-	if ((command->operand == OPERAND_DOMAIN || command->operand == OPERAND_ANY) && first)
+	if ((command->operand == OPERAND_DOMAIN || command->operand == OPERAND_ANY ||
+		strstr(command->args, "|DOMAIN")) && first)
 		offer_domains(c);
 }
 

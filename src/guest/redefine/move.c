@@ -73,13 +73,12 @@ static int propose_move(struct vfctl_ctx *ctx, struct moving *m, const struct vf
 	return r;
 }
 
-/* By the name in its lease, or the name before it was renamed. */
-static int find_domain(struct vfctl_ctx *ctx, struct moving *m, const char *domain)
+int redefine_find_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
+	struct vfctl_domain_info *ret)
 {
-	struct vfctl_hypervisor *hv = m->options->hypervisor;
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	const struct vfctl_lease *lease;
-	int r = hv->get(ctx, hv, domain, true, &m->info);
+	int r = hv->get(ctx, hv, domain, true, ret);
 
 	if (r != -ENOENT)
 		return ctx_mark_usage_error(ctx, r);
@@ -87,11 +86,11 @@ static int find_domain(struct vfctl_ctx *ctx, struct moving *m, const char *doma
 		return r;
 	lease = vfctl_leases_find(leases, domain);
 	if (!lease || lease->transient) {
-		r = hv->get(ctx, hv, domain, true, &m->info);
+		r = hv->get(ctx, hv, domain, true, ret);
 		return ctx_mark_usage_error(ctx, r == -ENOENT
 			? suggest_domain(ctx, hv, leases, domain, r) : r);
 	}
-	r = hv->get(ctx, hv, lease->domain_uuid, true, &m->info);
+	r = hv->get(ctx, hv, lease->domain_uuid, true, ret);
 	if (r != -ENOENT)
 		return ctx_mark_usage_error(ctx, r);
 	return ctx_fail(ctx, -ENOENT, "domain %s no longer exists in libvirt but holds a lease; define "
@@ -157,7 +156,7 @@ static int plan_move(struct vfctl_ctx *ctx, struct moving *m, const char *domain
 {
 	struct redefine_request request = {.options = m->options, .info = &m->info,
 		.dry_run = dry_run};
-	int r = find_domain(ctx, m, domain);
+	int r = redefine_find_domain(ctx, m->options->hypervisor, domain, &m->info);
 
 	if (r == 0)
 		r = propose_move(ctx, m, &request.to);

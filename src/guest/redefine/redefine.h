@@ -29,4 +29,11 @@ struct redefine_request {
 int guest_redefine(struct vfctl_ctx *ctx, const struct redefine_request *request,
 	struct vfctl_change *change);
 
+/*
+ * Find a domain of libvirt by its UUID, by its name, or by the name in its lease, which it had
+ * before it was renamed. -ENOENT, with the next command or a similar name.
+ */
+int redefine_find_domain(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
+	struct vfctl_domain_info *ret);
+
 #endif

@@ -179,6 +179,38 @@ int vfctl_define_plan(struct vfctl_ctx *ctx, struct vfctl_guest *guest,
 int vfctl_move_plan(struct vfctl_ctx *ctx, const char *domain,
 	const struct vfctl_place_options *options, bool dry_run, struct vfctl_change **ret_change);
 
+/** The guest.yaml of a domain, which vfctl_define_plan() wrote into its metadata. */
+struct vfctl_domain_file {
+	char *name; /**< of the domain: it may have been renamed since */
+	char uuid[37];
+	char *text;   /**< YAML for an editor, without comments, with the present name */
+	char *stored; /**< as the metadata has it */
+	uint64_t template_hash;
+};
+
+/**
+ * Read the guest.yaml of a domain.
+ * @param domain  name or UUID.
+ * @param ret  must be zeroed; free it with vfctl_domain_file_clear().
+ * @return 0; -ENOENT no such domain; -EPERM vfctl did not define it, or its lease is lost; -EBADMSG
+ * its metadata cannot be read as a guest; -EACCES the leases cannot be read.
+ */
+int vfctl_domain_file_read(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
+	const char *domain, struct vfctl_domain_file *ret);
+void vfctl_domain_file_clear(struct vfctl_domain_file *file);
+
+/**
+ * Plan to define that domain again with another file, as vfctl_define_plan() does.
+ * @param before  as it was read: the domain keeps its name and UUID, and its template, which is not
+ *                read again.
+ * @param guest   the new file.
+ * @return as vfctl_define_plan(); -EINVAL the file has another name or UUID; -EBUSY another process
+ * has changed the file in the metadata, or the name of the domain, since it was read.
+ */
+int vfctl_edit_plan(struct vfctl_ctx *ctx, const struct vfctl_domain_file *before,
+	struct vfctl_guest *guest, const struct vfctl_place_options *options, bool dry_run,
+	struct vfctl_change **ret_change);
+
 /** Guests that were placed together, for vfctl_batch_define_plan(). */
 struct vfctl_batch;
 
