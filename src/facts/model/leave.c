@@ -23,6 +23,33 @@ static void give_pages_back(struct vfctl_topology *t, const struct vfctl_promise
 	}
 }
 
+static bool drop_vf(struct vfctl_occupant *o, const struct vfctl_bdf *bdf)
+{
+	for (size_t i = 0; i < o->vf_count; i++)
+		if (vfctl_bdf_compare(&o->vfs[i].bdf, bdf) == 0) {
+			o->vf_count--;
+			memmove(&o->vfs[i], &o->vfs[i + 1], (o->vf_count - i) * sizeof(*o->vfs));
+			return true;
+		}
+	return false;
+}
+
+/*
+ * The definition of a foreign domain, such as a clone, may name VFs that are leased to the guest. The
+ * lease decides: the domain cannot start with them, nor use the CPUs of the guest meanwhile.
+ */
+static void drop_leased(struct vfctl_occupant *o, const struct vfctl_occupant *guest)
+{
+	bool clone = false;
+
+	for (size_t i = 0; i < guest->vf_count; i++)
+		clone |= drop_vf(o, &guest->vfs[i].bdf);
+	if (!clone || o->running)
+		return;
+	vfctl_cpuset_andnot(&o->cpus, &guest->cpus);
+	vfctl_cpuset_andnot(&o->cpus, &guest->qemu_cpus);
+}
+
 void model_leave_out(struct vfctl_host_model *m, const char *uuid)
 {
 	struct vfctl_occupant *o = m->occupants, gone;
@@ -32,6 +59,9 @@ void model_leave_out(struct vfctl_host_model *m, const char *uuid)
 	if (o == m->occupants + m->occupant_count)
 		return;
 	gone = *o;
+	for (size_t i = 0; i < m->occupant_count; i++)
+		if (&m->occupants[i] != o && m->occupants[i].foreign)
+			drop_leased(&m->occupants[i], &gone);
 	for (size_t i = 0; i < gone.memory_count; i++)
 		give_pages_back(m->topology, &gone.memory[i]);
 	m->occupant_count--;
