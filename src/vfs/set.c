@@ -32,12 +32,31 @@ struct plan {
 	size_t count;
 };
 
+/* Whether the next start of the domain sets other values than these. */
+static bool lease_differs(const struct vfctl_snapshot *s, const struct vfctl_vf *vf,
+	const struct vfctl_vf_attrs *asked)
+{
+	const struct vfctl_lease_vf *leased = find_vf_in_leases(s->leases, &vf->bdf);
+	struct vfctl_vf_attrs change = *asked, next;
+
+	if (!leased || !leased->has_intent)
+		return true;
+	vfctl_lease_vf_policy(leased, vf, &next);
+	attrs_complete(&change, &vf->attrs);
+	/* Priority and protocol belong to a VLAN tag. */
+	if (!change.vlan)
+		change.mask &= ~(uint32_t)(VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO);
+	attrs_drop_equal(&change, &next);
+	return change.mask != 0;
+}
+
 /*
  * Names the owner and the remedy: a leased VF belongs to its domain, and its next start sets the
  * lease's values.
  */
-static int check_lease(struct vfctl_ctx *ctx, const struct vfctl_set_options *o,
-	const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+static int check_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_set_options *o, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	const struct vfctl_vf_attrs *asked)
 {
 	bool running = vf->lease.running ||
 		(vf->holder.kind == VFCTL_HOLDER_DOMAIN && str_eq(vf->holder.uuid, vf->lease.uuid));
@@ -57,15 +76,14 @@ static int check_lease(struct vfctl_ctx *ctx, const struct vfctl_set_options *o,
 			"to change it nevertheless: --live (until it stops), --config (from its next "
 			"start on), or both", vfctl_pf_name(pf, name), vf->index,
 			vf_describe_user(vf, message, sizeof(message)));
-	if (!o->config)
+	if (!o->config && lease_differs(s, vf, asked))
 		log_warn(ctx, "%s/%u is leased to domain %s: the next start of the domain restores the "
 			"leased values (--config changes these)", vfctl_pf_name(pf, name),
 			vf->index, vf->lease.name);
 	return 0;
 }
 
-static int find_places(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	struct plan *p)
+static int find_places(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, struct plan *p)
 {
 	int r = 0;
 
@@ -76,7 +94,7 @@ static int find_places(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 		const struct vfctl_pf *pf;
 		const struct vfctl_vf *vf;
 
-		r = vfctl_inventory_find_vf(ctx, inv, p->items[i].vf, &pf, &vf);
+		r = vfctl_inventory_find_vf(ctx, s->inventory, p->items[i].vf, &pf, &vf);
 		if (r < 0)
 			break;
 		p->places[i] = (struct vfctl_domain_vf){.bdf = vf->bdf, .pf = pf->bdf,
@@ -84,7 +102,7 @@ static int find_places(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 		for (size_t k = 0; k < i; k++)
 			if (vfctl_bdf_compare(&p->places[k].bdf, &vf->bdf) == 0)
 				return ctx_fail(ctx, -EINVAL, "%s is named twice", p->items[i].vf);
-		r = check_lease(ctx, p->options, pf, vf);
+		r = check_lease(ctx, s, p->options, pf, vf, &p->items[i].attrs);
 	}
 	return r;
 }
@@ -384,7 +402,7 @@ int vfctl_set_plan(struct vfctl_ctx *ctx, const struct vfctl_set_item *items, si
 		return ctx_fail(ctx, -EINVAL, "name a VF");
 	r = open_target(ctx, &p, dry_run, &t);
 	if (r == 0)
-		r = find_places(ctx, t.snapshot->inventory, &p);
+		r = find_places(ctx, t.snapshot, &p);
 	if (r == 0)
 		r = check_values(ctx, t.snapshot, &p);
 	if (r == 0 && p.options->config && !p.options->live) {
