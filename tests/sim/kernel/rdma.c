@@ -39,6 +39,7 @@ static void put_device(struct host *h, const char *bdf, const char *name, uint64
 	uint64_t port, bool infiniband)
 {
 	_free_ char *target = str_format("../../devices/sim/%s/infiniband/%s", bdf, name);
+	_free_ char *function = str_format("../../../%s", bdf);
 	char path[160];
 
 	snprintf(path, sizeof(path), DEV "/infiniband/%s/node_guid", bdf, name);
@@ -48,6 +49,7 @@ static void put_device(struct host *h, const char *bdf, const char *name, uint64
 	sim_put(h, infiniband ? "InfiniBand\n" : "Ethernet\n",
 		DEV "/infiniband/%s/ports/1/link_layer", bdf, name);
 	sim_put_link(h, target, IB, name);
+	sim_put_link(h, function, IB "/device", name);
 }
 
 /*
