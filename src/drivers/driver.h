@@ -41,6 +41,7 @@ enum {
 	DRIVER_VF_GUIDS_IN_SYSFS = 128, /* GUIDs and P_Keys of VFs are files of the PF's RDMA device */
 	DRIVER_NO_MODERATION = 256,	/* its ethtool_ops have no set_coalesce() */
 	DRIVER_ROUNDS = 512,		/* it accepts times and counts beyond its limits, and keeps others */
+	DRIVER_VIRTUAL_PORTS = 1024,	/* its VFs have ports that the open-source OpenSM does not know */
 };
 
 /* The value of the transmit queues, if the driver has no separate setting for them. */

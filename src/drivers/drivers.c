@@ -55,10 +55,11 @@
 static const struct driver drivers[] = {
 	/*
 	 * en_main.c: a minimum rate and 802.1ad are capabilities of the firmware. en_ethtool.c: values
-	 * beyond the limits give -ERANGE.
+	 * beyond the limits give -ERANGE. linux-rdma/opensm issue 22: its VFs stay without a LID.
 	 */
 	{.name = "mlx5_core", .log_word = "mlx5",
-		.flags = DRIVER_ALWAYS_SRIOV | DRIVER_SRIOV_IN_FIRMWARE | DRIVER_LARGE_READS,
+		.flags = DRIVER_ALWAYS_SRIOV | DRIVER_SRIOV_IN_FIRMWARE | DRIVER_LARGE_READS |
+			DRIVER_VIRTUAL_PORTS,
 		.vf_has = COMMON_ATTRS | VFCTL_ATTR_LINK_STATE, .vf_lacks = VFCTL_ATTR_QUERY_RSS,
 		.lag = DRIVER_LAG_ALL_PORTS,
 		.messages = MESSAGES({"log-vectors", {"failed to set MSI-X vector counts VF", NULL},

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/parse.h"
 #include "core/rdma.h"
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "host/ops.h"
 
@@ -281,6 +282,36 @@ static const char *find_unit(struct vfctl_ctx *ctx)
 	return host_exists(ctx, "/etc/init.d/opensmd") ? "opensmd.service" : NULL;
 }
 
+/* Whether the PF has an InfiniBand port, and VFs that the open-source OpenSM does not know. */
+static bool has_virtual_ports(const struct vfctl_rdma_device *d)
+{
+	bool infiniband = false;
+
+	for (size_t i = 0; i < d->port_count; i++)
+		infiniband |= d->ports[i].infiniband;
+	return infiniband && !d->is_vf && driver_has(d->driver, DRIVER_VIRTUAL_PORTS);
+}
+
+/* The OpenSM of Debian and RHEL would run, but the VFs of ConnectX-4 and newer would stay Down. */
+static int fail_not_installed(struct vfctl_ctx *ctx)
+{
+	_strv_ char **names = NULL;
+	int r = host_try_list(ctx, &names, "/sys/class/infiniband");
+
+	for (size_t i = 0; r >= 0 && names[i]; i++) {
+		_cleanup_(vfctl_rdma_freep) struct vfctl_rdma_device *d = NULL;
+
+		if (vfctl_rdma_read(ctx, names[i], &d) == 0 && has_virtual_ports(d))
+			return ctx_fail(ctx, -ENOENT, "host.yaml says that OpenSM runs on this host, but "
+				"it is not installed; for the VFs of %s (%s) install NVIDIA's OpenSM, from "
+				"DOCA-OFED or MLNX_OFED (that of Debian and RHEL knows VFs of ConnectX-3 "
+				"only), or write subnet-manager: {runs: elsewhere}", d->name, d->driver);
+	}
+	return ctx_fail(ctx, -ENOENT, "host.yaml says that OpenSM runs on this host, but it is not "
+		"installed; install it (Debian: apt install opensm; RHEL: dnf install opensm), or write "
+		"subnet-manager: {runs: elsewhere}");
+}
+
 int opensm_add_service(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec *subnet,
 	struct steps *steps, char **ret_pending)
 {
@@ -291,9 +322,7 @@ int opensm_add_service(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec *su
 	int r;
 
 	if (!unit)
-		return ctx_fail(ctx, -ENOENT, "host.yaml says that OpenSM runs on this host, but it is not "
-			"installed; install it (Debian: apt install opensm; RHEL: dnf install opensm), or "
-			"write subnet-manager: {runs: elsewhere}");
+		return fail_not_installed(ctx);
 	r = add_conf(ctx, subnet, steps, &restart);
 	if (r == 0)
 		r = observe_opensm(ctx, &op, &now);

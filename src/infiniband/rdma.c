@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "infiniband/gid.h"
+#include "pci/device.h"
 
 #define IB "/sys/class/infiniband/%s/"
 #define PORT IB "ports/%u/"
@@ -198,6 +199,8 @@ static void read_device(struct vfctl_ctx *ctx, struct vfctl_rdma_device *d)
 		return;
 	d->has_bdf = vfctl_bdf_parse(address, &d->bdf) == 0;
 	d->is_vf = d->has_bdf && host_exists(ctx, IB "device/physfn", d->name);
+	if (d->has_bdf)
+		pci_driver(ctx, &d->bdf, d->driver);
 }
 
 int vfctl_rdma_read(struct vfctl_ctx *ctx, const char *name,

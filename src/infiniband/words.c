@@ -4,6 +4,7 @@
 
 #include "base/util.h"
 #include "core/rdma.h"
+#include "drivers/driver.h"
 
 const char *vfctl_port_state_name(enum vfctl_port_state state)
 {
@@ -56,6 +57,17 @@ static bool no_sm(const struct vfctl_rdma_device *d, const struct vfctl_rdma_por
 	return p->infiniband && p->state == VFCTL_PORT_INIT && !p->sm_lid;
 }
 
+/* Debian's opensm would configure this port, but not those of its VFs. */
+static bool no_sm_for_vfs(const struct vfctl_rdma_device *d, const struct vfctl_rdma_port *p)
+{
+	return no_sm(d, p) && driver_has(d->driver, DRIVER_VIRTUAL_PORTS);
+}
+
+static bool no_sm_at_all(const struct vfctl_rdma_device *d, const struct vfctl_rdma_port *p)
+{
+	return no_sm(d, p) && !no_sm_for_vfs(d, p);
+}
+
 static bool sm_slow(const struct vfctl_rdma_device *d, const struct vfctl_rdma_port *p)
 {
 	return p->infiniband && p->sm_lid &&
@@ -89,8 +101,11 @@ static const struct {
 	{polling, "it is polling: no link; check the cable, the other end and its port"},
 	{disabled, "it is disabled: enable it (ibportstate LID PORT enable) or set the link up"},
 	{training, "the link is training; if this lasts, check the cable"},
-	{no_sm, "no subnet manager has configured it: start one on this fabric (opensm, or that of the "
-		"switch)"},
+	{no_sm_for_vfs, "no subnet manager has configured it: start one on this fabric that knows the VFs "
+			"of ConnectX-4 and newer (NVIDIA's opensm, UFM, or that of the switch; not "
+			"Debian's opensm)"},
+	{no_sm_at_all, "no subnet manager has configured it: start one on this fabric (opensm, or that of "
+		       "the switch)"},
 	{sm_slow, "the subnet manager has found it but not yet activated it; if this lasts, see the log "
 		  "of the subnet manager"},
 	{not_served, "the link is up but the subnet manager gives this VF no LID: it must support "

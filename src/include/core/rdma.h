@@ -74,6 +74,7 @@ struct vfctl_rdma_device {
 	bool has_bdf; /**< false for software devices such as rxe0 */
 	struct vfctl_bdf bdf;
 	bool is_vf;
+	char driver[32]; /**< "" if unknown */
 	char ca_type[32], firmware[32], board[64]; /**< "" if unknown */
 	uint32_t hw_rev;
 	uint64_t node_guid, system_image_guid;
