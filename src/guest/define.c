@@ -212,6 +212,9 @@ static int define_placed(struct vfctl_ctx *ctx, struct define *d, const struct d
 		r = add_define_steps(ctx, d, q->options->spec, change);
 	if (r < 0)
 		return r;
+	/* placed_of_batch() has no reasons: the whole batch was planned before. */
+	assignment_warn(ctx, q->guest->name, q->assignment ? q->assignment :
+		vfctl_placement_assignment(d->placed));
 	guest_warn_down(ctx, d->placed->snapshot->inventory, q->guest->name, d->placed->vfs,
 		d->placed->vf_count);
 	guest_warn_whole(ctx, d->placed->snapshot->inventory, d->placed->vfs, d->placed->vf_count);

@@ -429,6 +429,13 @@ int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_
 	return -ENOSPC;
 }
 
+void assignment_warn(struct vfctl_ctx *ctx, const char *domain, const struct vfctl_assignment *a)
+{
+	for (size_t i = 0; i < a->reason_count; i++)
+		if (a->reasons[i].kind == VFCTL_REASON_WARNING)
+			log_warn(ctx, "domain %s: %s", domain, a->reasons[i].text);
+}
+
 int placed_check(struct vfctl_ctx *ctx, const struct vfctl_placement *placed)
 {
 	return assignment_fits(ctx, placed->guest->name, vfctl_placement_assignment(placed));

@@ -41,6 +41,8 @@ int placed_xml(struct vfctl_ctx *ctx, const struct vfctl_placement *placed,
 	char **ret_xml);
 /* Check an assignment in the same way. */
 int assignment_fits(struct vfctl_ctx *ctx, const char *name, const struct vfctl_assignment *a);
+/* Warn of all that works but not as well as it could, in the words of vfctl plan. */
+void assignment_warn(struct vfctl_ctx *ctx, const char *domain, const struct vfctl_assignment *a);
 /*
  * Take the identities of its VFs from the pools instead of only proposing them. They are released
  * when @placed is freed, unless the step for them was carried out.

@@ -8,6 +8,7 @@
 
 #include "facts/model/model.h"
 #include "guest/redefine/redefine_op.h"
+#include "placement/explain/reasons.h"
 
 /* ---- the present place ---- */
 
@@ -337,5 +338,8 @@ int redefine_place(struct vfctl_ctx *ctx, struct redefine_op *r)
 	if (e < 0)
 		return e;
 	keep_own_vfs(r);
+	if (!explain_other_vfs(&r->placed->plan->assignments[0], r->placed->model,
+		&r->placed->requests->v[0]))
+		return ctx_oom(ctx);
 	return add_attached(ctx, r);
 }

@@ -300,6 +300,8 @@ static int make_xml(struct vfctl_ctx *ctx, struct redefine_op *r)
 	if (e < 0)
 		return e;
 	memlock_warn(ctx, info->name, xml, version);
+	if (r->place)
+		assignment_warn(ctx, info->name, vfctl_placement_assignment(r->placed));
 	guest_warn_down(ctx, r->placed->snapshot->inventory, info->name, r->placed->vfs,
 		r->placed->vf_count);
 	e = forget_attached(ctx, r, xml, &done);

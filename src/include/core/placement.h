@@ -270,6 +270,7 @@ void vfctl_request_init(struct vfctl_request *request);
 /** One line of text, without newline. */
 struct vfctl_reason {
 	enum vfctl_reason_kind kind;
+	bool of_vf; /**< the place of a VF: one for each VF, in their order */
 	char *text;
 };
 

@@ -18,12 +18,12 @@ static void print_set(struct buf *b, const struct vfctl_cpuset *set)
 	buf_puts(b, text);
 }
 
-static bool has_one_node(const struct capacity *capacity)
+static bool has_one_node(const struct vfctl_topology *t)
 {
-	unsigned n = 0;
+	size_t n = 0;
 
-	for (unsigned i = 0; i < capacity->node_count; i++)
-		n += capacity->nodes[i].has_cpus;
+	for (size_t i = 0; i < t->node_count; i++)
+		n += !vfctl_cpuset_empty(&t->nodes[i].cpus);
 	return n == 1;
 }
 
@@ -52,22 +52,22 @@ static bool explain_nodes(struct vfctl_assignment *a, const struct capacity *cap
 	return !line.failed && reason_add(a, VFCTL_REASON_CHOICE, "%s", line.data);
 }
 
-static bool explain_vf(struct vfctl_assignment *a, const struct capacity *capacity,
+static bool add_vf_reason(struct vfctl_assignment *a, const struct vfctl_host_model *model,
 	const struct vfctl_request *request, size_t i)
 {
-	const struct vfctl_topology *t = capacity->model->topology;
+	const struct vfctl_topology *t = model->topology;
 	const struct vfctl_free_vf *vf = &a->vfs[i];
 	const struct vfctl_cell *cell = &a->cells[a->vf_cells[i]];
 	const struct vfctl_node *own = vfctl_topology_node(t, vf->node);
 	char bdf[VFCTL_BDF_TEXT], pf[64];
 
 	vfctl_bdf_format(&vf->bdf, bdf);
-	pf_text(capacity->model, &vf->pf, pf);
+	pf_text(model, &vf->pf, pf);
 	if (request->wants[a->vf_wants[i]].affinity == VFCTL_AFFINITY_ANY &&
 		vf->node != cell->node)
 		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node %d; "
 			"its distance does not matter (affinity: any)", bdf, pf, vf->index, vf->node);
-	if (has_one_node(capacity) || vf->node == cell->node)
+	if (has_one_node(t) || vf->node == cell->node)
 		return reason_add(a, VFCTL_REASON_CHOICE, "VF %s (%s/%" PRIu32 "): free, on node "
 			"%d", bdf, pf, vf->index, cell->node);
 	if (!own)
@@ -83,6 +83,42 @@ static bool explain_vf(struct vfctl_assignment *a, const struct capacity *capaci
 	return reason_add(a, VFCTL_REASON_WARNING, "VF %s (%s/%" PRIu32 ") is on node %d, at distance "
 		"%u from node %d: every packet crosses between nodes", bdf, pf, vf->index, vf->node,
 		vfctl_topology_distance(t, vf->node, cell->node), cell->node);
+}
+
+static bool explain_vfs(struct vfctl_assignment *a, const struct vfctl_host_model *model,
+	const struct vfctl_request *request)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < a->vf_count && ok; i++) {
+		ok = add_vf_reason(a, model, request, i);
+		if (ok)
+			a->reasons[a->reason_count - 1].of_vf = true;
+	}
+	return ok;
+}
+
+bool explain_other_vfs(struct vfctl_assignment *a, const struct vfctl_host_model *model,
+	const struct vfctl_request *request)
+{
+	struct vfctl_assignment vfs = *a;
+	size_t k = 0;
+	bool ok;
+
+	vfs.reasons = NULL;
+	vfs.reason_count = 0;
+	ok = explain_vfs(&vfs, model, request);
+	for (size_t i = 0; i < a->reason_count && k < vfs.reason_count && ok; i++)
+		if (a->reasons[i].of_vf) {
+			struct vfctl_reason former = a->reasons[i];
+
+			a->reasons[i] = vfs.reasons[k];
+			vfs.reasons[k++] = former;
+		}
+	for (size_t i = 0; i < vfs.reason_count; i++)
+		free(vfs.reasons[i].text);
+	free(vfs.reasons);
+	return ok;
 }
 
 /* Whether some vCPU is on a core with several threads. */
@@ -198,8 +234,7 @@ bool explain_choice(struct vfctl_assignment *a, const struct capacity *capacity,
 {
 	bool ok = explain_nodes(a, capacity, request, left);
 
-	for (size_t i = 0; i < a->vf_count; i++)
-		ok &= explain_vf(a, capacity, request, i);
+	ok &= explain_vfs(a, capacity->model, request);
 	ok &= explain_cpus(a, capacity, request);
 	return ok & explain_memory(a, capacity, request);
 }
