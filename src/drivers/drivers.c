@@ -177,8 +177,10 @@ static const struct driver drivers[] = {
 	 * broadcom/bnxt/bnxt_ethtool.c and bnxt.h, Linux 6.12: members of 16 bits; a record of a receive ring
 	 * is 2 buffers. The request that switches adaptive-rx off ignores all values. net/ethtool/coalesce.c
 	 * calls the driver a second time with them, but not in Linux 6.1: coalesce_write() repeats it.
+	 * bnxt_sriov.c: bnxt_sriov_configure() returns 0 while the interface is down.
 	 */
-	{.name = "bnxt_en", .log_word = "bnxt", .flags = DRIVER_ROUNDS | DRIVER_VFS_NEED_PF_UP,
+	{.name = "bnxt_en", .log_word = "bnxt",
+		.flags = DRIVER_ROUNDS | DRIVER_VFS_NEED_PF_UP | DRIVER_CREATES_WHILE_UP,
 		.keys = USECS | FRAMES | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_RX_USECS_IRQ) |
 			BIT(VFCTL_TX_USECS_IRQ) | BIT(VFCTL_RX_FRAMES_IRQ) | BIT(VFCTL_TX_FRAMES_IRQ) |
 			BIT(VFCTL_STATS_BLOCK_USECS) | CQE_MODE,

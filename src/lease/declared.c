@@ -2,7 +2,9 @@
 /* Find the PF of an entry in host.yaml: exactly one PF must match everything that is stated. */
 #include "lease/declared.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <strings.h>
 
 #include "base/buf.h"
@@ -65,11 +67,92 @@ static const char *name_of(const struct vfctl_pf *pf)
 	return pf->netdev[0] ? pf->netdev : pf->rdma;
 }
 
+/* ---- a PF whose name changed, by the rules of systemd.net-naming-scheme(7) ---- */
+
+/* Its length without the port ("np0", "d1"), which a newer kernel or scheme adds. */
+static size_t base_length(const char *name)
+{
+	size_t len = strlen(name), end = len;
+
+	while (end && isdigit((unsigned char)name[end - 1]))
+		end--;
+	if (end == len || end < 3)
+		return len;
+	return name[end - 1] == 'd' ? end - 1 : name[end - 1] == 'p' && name[end - 2] == 'n' ? end - 2 : len;
+}
+
+/* enP2p16s3f1: function 2:16:3.1, all decimal. */
+static bool is_path_of(const char *name, const struct vfctl_bdf *bdf)
+{
+	unsigned long domain = 0, bus, slot, function = 0;
+	char *at = (char *)name + 2;
+
+	if (!str_starts(name, "en") && !str_starts(name, "ib"))
+		return false;
+	if (*at == 'P')
+		domain = strtoul(at + 1, &at, 10);
+	if (*at != 'p')
+		return false;
+	bus = strtoul(at + 1, &at, 10);
+	if (*at != 's')
+		return false;
+	slot = strtoul(at + 1, &at, 10);
+	if (*at == 'f')
+		function = strtoul(at + 1, &at, 10);
+	return domain == bdf->domain && bus == bdf->bus && slot == bdf->slot && function == bdf->function;
+}
+
+/* enx0c42a1b2c3d4: the permanent MAC of its port. */
+static bool is_mac_of(const char *name, const char *port_id)
+{
+	const char *digit = name + 3;
+
+	if (!str_starts(name, "enx") || !*digit || !*port_id)
+		return false;
+	for (const char *p = port_id; *p; p++)
+		if (*p != ':' && tolower((unsigned char)*p) != *digit++)
+			return false;
+	return !*digit;
+}
+
+static bool had_name(const struct vfctl_pf *pf, const char *name)
+{
+	size_t len = base_length(name);
+
+	if (is_path_of(name, &pf->bdf) || is_mac_of(name, pf->port_id))
+		return true;
+	for (char **n = pf->names; n && *n; n++)
+		if (base_length(*n) == len && strncmp(*n, name, len) == 0)
+			return true;
+	return false;
+}
+
+/* The only PF that had that name; NULL if none or several may have had it. */
+static const struct vfctl_pf *find_renamed(const struct vfctl_inventory *inv, const char *name)
+{
+	const struct vfctl_pf *found = NULL;
+
+	for (size_t i = 0; i < inv->pf_count; i++) {
+		if (!name_of(&inv->pfs[i])[0] || !had_name(&inv->pfs[i], name))
+			continue;
+		if (found)
+			return NULL;
+		found = &inv->pfs[i];
+	}
+	return found;
+}
+
 static int fail_none(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
-	const char *message)
+	const struct vfctl_pf_spec *spec, const char *message)
 {
 	_buf_ struct buf known = {0};
+	const struct vfctl_pf *pf = NULL;
 
+	for (size_t i = 0; i < ARRAY_SIZE(spec->names) && !pf; i++)
+		pf = spec->names[i] ? find_renamed(inv, spec->names[i]) : NULL;
+	if (pf)
+		return ctx_fail(ctx, -ENOENT, "PF %s not found: its name seems to be %s now, at %s; write "
+			"that name or the address", message, name_of(pf), TEXT(&pf->bdf));
 	for (size_t i = 0; i < inv->pf_count; i++)
 		buf_printf(&known, "%s%s%s%s", i ? ", " : "", name_of(&inv->pfs[i]),
 			name_of(&inv->pfs[i])[0] ? " " : "",
@@ -104,7 +187,7 @@ int declared_find(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory
 			found = pf;
 	}
 	if (!found)
-		return fail_none(ctx, inventory, message);
+		return fail_none(ctx, inventory, spec, message);
 	*ret = found;
 	return 0;
 }

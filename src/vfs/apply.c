@@ -157,7 +157,8 @@ static int plan_vfs(struct vfctl_ctx *ctx, const struct target *t, const struct 
 	struct vfctl_create_options options = {.count = w->pf->count, .driver = w->pf->vf_driver,
 		.keep_identities = w->pf->keep_identities, .ids = w->ids,
 		.guid_pool = w->pf->guid_pool, .ranges = w->pf->ranges,
-		.range_count = w->pf->range_count, .eswitch = w->pf->eswitch};
+		.range_count = w->pf->range_count, .eswitch = w->pf->eswitch,
+		.link_up = w->pf->link == VFCTL_PF_LINK_UP};
 	int r = 0;
 
 	if (!w->pf->counted)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "drivers/driver.h"
 #include "eswitch/eswitch.h"
 #include "vfs/create.h"
 #include "sriov/eswitch.h"
@@ -136,10 +137,20 @@ static int check_driver(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	return 0;
 }
 
+/* The kernel reports success, and nothing happens. */
+static int check_up(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
+{
+	if (!driver_has(pf->driver, DRIVER_CREATES_WHILE_UP) || !pf->ifindex || pf->up)
+		return 0;
+	return ctx_fail(ctx, -ENETDOWN, "%s is down, and its driver %s changes the number of VFs only while "
+		"it is up: ip link set %s up (in host.yaml: link: up)", pf->netdev, pf->driver, pf->netdev);
+}
+
 static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_create_options *options)
 {
 	char name[VFCTL_BDF_TEXT];
+	int r;
 
 	if (options->count == 0)
 		return ctx_usage_error(ctx, -ERANGE, "0 VFs: to remove all VFs, run: vfctl destroy %s",
@@ -151,7 +162,8 @@ static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		return ctx_fail(ctx, -EOPNOTSUPP, "vfio-pci needs an IOMMU, which this host does not "
 			"have: enable VT-d or AMD-Vi in the BIOS and boot with intel_iommu=on (or use "
 			"--driver host)");
-	return check_driver(ctx, pf);
+	r = check_driver(ctx, pf);
+	return r < 0 || options->count == pf->num_vfs || options->link_up ? r : check_up(ctx, pf);
 }
 
 /* ---- plans ---- */
@@ -375,6 +387,8 @@ int vf_changes_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 	r = vf_changes_check_idle(ctx, pf, NULL);
 	if (r == 0 && pf->num_vfs)
 		r = check_driver(ctx, pf);
+	if (r == 0 && pf->num_vfs)
+		r = check_up(ctx, pf);
 	if (r == 0)
 		r = change_new(ctx, &change);
 	if (r == 0 && pf->num_vfs) {

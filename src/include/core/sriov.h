@@ -59,6 +59,7 @@ struct vfctl_create_options {
 	const struct vfctl_vf_range *ranges;
 	size_t range_count;
 	enum vfctl_eswitch eswitch; /**< LEGACY or SWITCHDEV; UNKNOWN (zero): not changed */
+	bool link_up; /**< an earlier step sets the link of the PF up */
 };
 
 /**

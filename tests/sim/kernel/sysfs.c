@@ -420,10 +420,12 @@ static int write_numvfs(struct host *h, const char *bdf_text, const char *text, 
 		return 0;
 	if (!driver || str_eq(driver, "mlx4_core") || str_eq(driver, "vfio-pci"))
 		return -ENOENT;
+	if (count && pf.num_vfs)
+		return -EBUSY;
+	if (str_eq(driver, "bnxt_en") && !pf.up) /* bnxt_sriov_configure() */
+		return 0;
 	if (count == 0)
 		return disable(h, &pf, ms);
-	if (pf.num_vfs)
-		return -EBUSY;
 	return enable(h, &pf, (unsigned)count);
 }
 
