@@ -54,6 +54,7 @@ static const struct {
 	{DRIVER_NO_ESWITCH, "legacy mode only"},
 	{DRIVER_ESWITCH_WITHOUT_VFS, "changes its eswitch mode only without VFs"},
 	{DRIVER_VFS_NEED_PF_UP, "VFs have a link only while the PF is up"},
+	{DRIVER_CREATES_WHILE_UP, "the number of VFs changes only while the PF is up"},
 	{DRIVER_SRIOV_IN_FIRMWARE, "firmware tools enable SR-IOV"},
 	{DRIVER_VFS_AT_LOAD, "the number of VFs is a parameter of the module"},
 	{DRIVER_VF_GUIDS_IN_SYSFS, "GUIDs and P_Keys of VFs are files of the RDMA device"},
