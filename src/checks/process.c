@@ -324,11 +324,52 @@ static void check_open(struct check_ctx *e)
 	each_guest(e, look_at_others, NULL);
 }
 
+/* ---- programs that set the same governors ---- */
+
+/* @comm has at most 15 bytes (TASK_COMM_LEN). */
+static const struct {
+	const char *comm, *service;
+} governor_owners[] = {
+	{"tuned", "tuned"},
+	{"power-profiles-", "power-profiles-daemon"},
+	{"auto-cpufreq", "auto-cpufreq"},
+	{"cpufreqd", "cpufreqd"},
+};
+
+static void look_at_owner(struct check_ctx *e, const char *pid, const char *comm)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(governor_owners); i++)
+		if (str_eq(comm, governor_owners[i].comm))
+			set_remedy(e, found(e, "", "process %s (%s) sets governors, and host.yaml has "
+				"kernel: {governor: %s}", pid, governor_owners[i].service, e->spec->kernel.governor),
+				"let one of them decide: systemctl disable --now %s, or remove "
+				"kernel.governor from host.yaml", governor_owners[i].service);
+}
+
+static void check_governors(struct check_ctx *e)
+{
+	_strv_ char **pids = NULL;
+
+	if (!e->spec || !e->spec->kernel.governor || host_of(e->ctx)->ops->read_only ||
+		host_try_list(e->ctx, &pids, "/proc") < 0)
+		return;
+	for (size_t i = 0; pids[i] && !e->failed; i++) {
+		_free_ char *comm = NULL;
+
+		if (isdigit((unsigned char)pids[i][0]) &&
+			host_try_read(e->ctx, &comm, "/proc/%s/comm", pids[i]) == 0)
+			look_at_owner(e, pids[i], comm);
+	}
+}
+
 const struct check process_checks[] = {
 	{"write-hangs", VFCTL_PROBLEM, "a process is stuck in a write to sriov_numvfs and blocks every "
 		"other change of that PF", NULL, "stop the guest that uses the VF", check_writes},
 	{"vf-open", VFCTL_PROBLEM, "a guest will not start: another process has its device open",
 		"libvirt then reports \"Device or resource busy\" for /dev/vfio", "end that "
 		"process", check_open},
+	{"governor-owners", VFCTL_WARNING, "another program sets the governor of the CPUs as well",
+		"it has a profile of its own, and sets the governor at boot or when the profile changes",
+		"use only one of them", check_governors},
 	{.name = NULL},
 };

@@ -111,7 +111,7 @@ static int read_memlock(struct reader *r, const struct key *key, const struct do
 
 static const char *const transparent_text[] = {"always", "madvise", "never", NULL};
 
-enum { NUMA, TRANSPARENT, BUSY_POLL, GOVERNOR, MODULES, MEMLOCK, GROUP, ALL_USERS };
+enum { NUMA, TRANSPARENT, BUSY_POLL, GOVERNOR, CPU_LATENCY, MODULES, MEMLOCK, GROUP, ALL_USERS };
 
 static const struct key kernel_keys[] = {
 	[NUMA] = {"numa-balancing", read_switch, K(numa_balancing), 0, 0, NULL},
@@ -119,6 +119,8 @@ static const struct key kernel_keys[] = {
 		transparent_text},
 	[BUSY_POLL] = {"busy-poll-us", read_u32, K(busy_poll_us), 0, BUSY_POLL_MAX_US, NULL},
 	[GOVERNOR] = {"governor", read_name_text, K(governor), 0, VFCTL_GOVERNOR_MAX - 1, NULL},
+	[CPU_LATENCY] = {"cpu-latency-us", read_u32, K(cpu_latency_us), 0,
+		VFCTL_CPU_LATENCY_MAX_US, NULL},
 	[MODULES] = {"modules", read_modules, K(modules), 0, MODULES_MAX, NULL},
 	[MEMLOCK] = {"memlock", read_memlock, 0, 0, 0, NULL},
 	[GROUP] = {"memlock-group", read_name_text, K(memlock_group), 0, 31, NULL},
@@ -142,6 +144,7 @@ int read_kernel(struct reader *r, const struct key *key, const struct doc_node *
 
 	k->numa_balancing_stated = seen[NUMA];
 	k->busy_poll_stated = seen[BUSY_POLL];
+	k->cpu_latency_stated = seen[CPU_LATENCY];
 	if (error == 0 && seen[GROUP] && !seen[MEMLOCK])
 		error = reader_fail(&inner, seen[GROUP], "memlock-group", -EINVAL,
 			"the limit of its members is missing; add memlock:");

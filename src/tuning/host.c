@@ -18,6 +18,7 @@
 #define BUSY_POLL "/proc/sys/net/core/busy_poll"
 #define BUSY_READ "/proc/sys/net/core/busy_read"
 #define PAGES "/sys/devices/system/node/node%u/hugepages/hugepages-%" PRIu64 "kB/%s"
+#define CPU_LATENCY "/sys/devices/system/cpu/cpu%u/power/pm_qos_resume_latency_us"
 #define MODULES "/etc/modules-load.d/vfctl.conf"
 #define LIMITS "/etc/security/limits.d/50-vfctl.conf"
 #define DROP_IN "/etc/systemd/system/%s.d/50-vfctl.conf"
@@ -34,6 +35,8 @@ static bool is_known(const char *path)
 
 	if (str_eq(path, NUMA_BALANCING) || str_eq(path, TRANSPARENT) || str_eq(path, BUSY_POLL) ||
 		str_eq(path, BUSY_READ))
+		return true;
+	if (sscanf(path, CPU_LATENCY "%n", &node, &end) == 1 && end && !path[end])
 		return true;
 	return sscanf(path, "/sys/devices/system/node/node%u/hugepages/hugepages-%" SCNu64
 			"kB/nr_hugepages%n", &node, &kib, &end) == 2 && end && !path[end];
@@ -148,16 +151,23 @@ static int add_governor(struct vfctl_ctx *ctx, const char *want, unsigned cpu,
 	return 0;
 }
 
+static int read_online(struct vfctl_ctx *ctx, struct vfctl_cpuset *ret)
+{
+	_free_ char *text = NULL;
+	int r = host_read(ctx, &text, "/sys/devices/system/cpu/online");
+
+	if (r == 0 && vfctl_cpuset_parse(text, ret) < 0)
+		r = ctx_fail(ctx, -EBADMSG, "/sys/devices/system/cpu/online is '%.40s'", text);
+	return r;
+}
+
 static int add_governors(struct vfctl_ctx *ctx, const char *want, const struct vfctl_cpuset *governed,
 	struct steps *steps)
 {
 	struct vfctl_cpuset online = {0};
-	_free_ char *text = NULL;
 	bool begun = false, any = false;
-	int r = host_read(ctx, &text, "/sys/devices/system/cpu/online");
+	int r = read_online(ctx, &online);
 
-	if (r == 0 && vfctl_cpuset_parse(text, &online) < 0)
-		r = ctx_fail(ctx, -EBADMSG, "/sys/devices/system/cpu/online is '%.40s'", text);
 	for (int c = vfctl_cpuset_next(&online, 0); r == 0 && c >= 0;
 		c = vfctl_cpuset_next(&online, (unsigned)c + 1)) {
 		r = add_governor(ctx, want, (unsigned)c, governed, steps, &begun);
@@ -167,6 +177,40 @@ static int add_governors(struct vfctl_ctx *ctx, const char *want, const struct v
 	if (r == 0 && !any)
 		r = ctx_fail(ctx, -ENOENT, "the CPUs of this host have no governor (a virtual machine, or "
 			"the firmware controls the frequency); remove kernel.governor from host.yaml");
+	return r;
+}
+
+/* ---- C-states ---- */
+
+/*
+ * The limit of each CPU, which needs no process that holds it. The file has 0 for "no limit" and n/a for a
+ * limit of 0 (drivers/base/power/sysfs.c, pm_qos_resume_latency_us_show()).
+ */
+static int add_latency(struct vfctl_ctx *ctx, uint32_t us, struct steps *steps)
+{
+	struct vfctl_cpuset online = {0};
+	bool begun = false;
+	char want[16] = "n/a";
+	int r = read_online(ctx, &online);
+
+	if (us)
+		snprintf(want, sizeof(want), "%u", us);
+	for (int c = vfctl_cpuset_next(&online, 0); r == 0 && c >= 0;
+		c = vfctl_cpuset_next(&online, (unsigned)c + 1)) {
+		_free_ char *path = str_format(CPU_LATENCY, (unsigned)c), *now = NULL;
+
+		r = path ? host_read(ctx, &now, "%s", path) : ctx_oom(ctx);
+		if (r == -ENOENT)
+			return ctx_fail(ctx, r, "this kernel has no limit of C-states for CPU %d (%s); remove "
+				"kernel.cpu-latency-us from host.yaml", c, path);
+		if (r < 0 || str_eq(now, want))
+			continue;
+		if (!begun)
+			step_begin(steps, "C-states: exit latency of at most %u us (CPU %d had %s)", us,
+				c, str_eq(now, "0") ? "no limit" : now);
+		begun = true;
+		step_op(steps, &op_kernel_value, want, now, "%s", path);
+	}
 	return r;
 }
 
@@ -359,6 +403,8 @@ int host_tuning_add_steps(struct vfctl_ctx *ctx, const struct vfctl_host_spec *s
 		r = add_settings(ctx, k, steps);
 	if (r == 0 && k->governor)
 		r = add_governors(ctx, k->governor, governed, steps);
+	if (r == 0 && k->cpu_latency_stated)
+		r = add_latency(ctx, k->cpu_latency_us, steps);
 	if (r == 0 && k->modules)
 		r = add_modules(ctx, k->modules, steps);
 	if (r == 0 && k->memlock_bytes)

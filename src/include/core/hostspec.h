@@ -129,6 +129,8 @@ struct vfctl_kernel_spec {
 	bool busy_poll_stated;
 	uint32_t busy_poll_us; /**< net.core.busy_poll and busy_read */
 	char *governor;	       /**< scaling governor of all CPUs; NULL: not stated */
+	bool cpu_latency_stated;
+	uint32_t cpu_latency_us; /**< no CPU enters a C-state with a longer exit latency; 0: none at all */
 	char **modules;	       /**< modules to load now and at boot; NULL-terminated, or NULL */
 	uint64_t memlock_bytes; /**< limit of the memory that the libvirt daemon may lock; 0: not stated */
 	char *memlock_group; /**< a group whose members get the same limit; or NULL */

@@ -83,13 +83,15 @@ pages=$(cat $page/nr_hugepages) balancing=$(cat /proc/sys/kernel/numa_balancing)
 huge=$(sed 's/.*\[\(.*\)\].*/\1/' /sys/kernel/mm/transparent_hugepage/enabled)
 cat >/tmp/host.yaml <<EOT
 hugepages: [{node: 0, size: 2MiB, count: $((pages + 8))}]
-kernel: {numa-balancing: off, transparent-hugepages: never, busy-poll-us: 50, memlock: unlimited}
+kernel: {numa-balancing: off, transparent-hugepages: never, busy-poll-us: 50, cpu-latency-us: 20, memlock: unlimited}
 EOT
 check "pages and settings of the kernel; the daemon is to be told" exits 3 vfctl apply /tmp/host.yaml
 check_is "the pages are there" "$((pages + 8))" cat $page/nr_hugepages
 check_is "NUMA balancing is off" 0 cat /proc/sys/kernel/numa_balancing
 check_is "huge pages are not transparent" "always madvise [never]" cat /sys/kernel/mm/transparent_hugepage/enabled
 check_is "sockets poll" "50 50" bash -c "cat /proc/sys/net/core/busy_poll /proc/sys/net/core/busy_read | xargs"
+cstates() { cat /sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us | sort -u | xargs; }
+check_is "all CPUs have a limit of C-states" 20 cstates
 systemctl daemon-reload
 check_is "systemd reads the daemon's limit" infinity systemctl show -P LimitMEMLOCK libvirtd
 check "as declared" vfctl status /tmp/host.yaml
@@ -105,6 +107,10 @@ hugepages: [{node: 0, size: 2MiB, count: $pages}]
 kernel: {numa-balancing: $([ "$balancing" = 0 ] && echo off || echo on), transparent-hugepages: $huge, busy-poll-us: 0}
 EOT
 check "all of it back" vfctl -q apply /tmp/host.yaml
+echo 'kernel: {cpu-latency-us: 0}' >/tmp/c.yaml
+check "no C-state at all" vfctl -q apply /tmp/c.yaml
+check_is "the kernel calls that n/a" n/a cstates
+for file in /sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us; do echo 0 >"$file"; done
 ethtool -C "$ens1" rx-usecs "$first" 2>/dev/null
 check_is "the card has its own moderation again" "$first" usecs "$ens1"
 finish

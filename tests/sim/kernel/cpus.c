@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where interrupts go (kernel/irq/proc.c), and the governors of CPUs (drivers/cpufreq/cpufreq.c). */
+/* Where interrupts go (kernel/irq/proc.c), governors (drivers/cpufreq/cpufreq.c) and C-states of CPUs. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "sim.h"
 #include "core/cpuset.h"
@@ -56,13 +57,29 @@ static bool has_word(const char *message, const char *word)
 	return false;
 }
 
+/* pm_qos_resume_latency_us_store() of drivers/base/power/sysfs.c. */
+static int write_latency(struct host *h, const char *path, const char *text)
+{
+	char *end, line[32];
+	long us = strtol(text, &end, 0);
+
+	if (!sim_has(h, "%s", path))
+		return -ENOENT;
+	if (!str_eq(text, "n/a") && (end == text || *end || us < 0 || us >= INT32_MAX))
+		return -EINVAL;
+	snprintf(line, sizeof(line), "%s\n", text);
+	return sim_put(h, line, "%s", path);
+}
+
 /* All CPUs of a policy have one governor. */
-int sim_cpufreq_write(struct host *h, const char *path, const char *text)
+int sim_cpu_write(struct host *h, const char *path, const char *text)
 {
 	_free_ char *known = NULL, *all = NULL;
 	char *save = NULL;
 	unsigned cpu;
 
+	if (strstr(path, "/power/pm_qos_resume_latency_us"))
+		return write_latency(h, path, text);
 	if (sscanf(path, CPUFREQ, &cpu) != 1 || !strstr(path, "/scaling_governor"))
 		return -EACCES;
 	if (!sim_has(h, CPUFREQ "scaling_governor", cpu))

@@ -145,9 +145,9 @@ int sim_store_value(struct host *h, const char *path, const char *text);
 typedef int (*sim_work)(struct host *h, void *data, struct buf *ret_reply);
 int sim_whole(struct host *h, sim_work work, void *data, struct buf *ret_reply);
 
-/* cpus.c: where interrupts go, and governors */
+/* cpus.c: where interrupts go, governors, C-states */
 int sim_irq_write(struct host *h, const char *path, const char *text);
-int sim_cpufreq_write(struct host *h, const char *path, const char *text);
+int sim_cpu_write(struct host *h, const char *path, const char *text);
 
 /* rdma.c */
 static inline uint64_t sim_pf_guid(const struct vfctl_bdf *bdf)

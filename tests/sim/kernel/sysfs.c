@@ -579,7 +579,7 @@ static int sim_write(struct host *h, const char *path, const char *text, unsigne
 
 	/* Short, and of one file each: nothing of it is half done. A guest's start waits for many. */
 	if (str_starts(path, "/sys/devices/system/cpu/cpu"))
-		return sim_cpufreq_write(h, path, text);
+		return sim_cpu_write(h, path, text);
 	r = sim_whole(h, store_whole, &a, &none);
 
 	tell_event(h);
