@@ -190,8 +190,8 @@ extern const char *const group_titles[];
 extern const struct command cmd_list, cmd_show, cmd_topology, cmd_create, cmd_destroy, cmd_set,
 	cmd_apply, cmd_try, cmd_check, cmd_edit, cmd_status, cmd_monitor, cmd_export, cmd_capture,
 	cmd_plan, cmd_xml, cmd_define, cmd_move, cmd_undefine, cmd_release, cmd_adopt, cmd_attach,
-	cmd_detach, cmd_guid, cmd_hook, cmd_bench, cmd_tune, cmd_doctor, cmd_selftest, cmd_metrics,
-	cmd_recover, cmd_backup, cmd_completion, cmd_complete, cmd_man, cmd_schema, cmd_version,
+	cmd_detach, cmd_guid, cmd_hook, cmd_bench, cmd_tune, cmd_doctor, cmd_health, cmd_selftest,
+	cmd_metrics, cmd_recover, cmd_backup, cmd_completion, cmd_complete, cmd_man, cmd_schema, cmd_version,
 	cmd_help;
 
 #endif

@@ -7,7 +7,7 @@ const struct command *const commands[] = {&cmd_list, &cmd_show, &cmd_topology, &
 	&cmd_destroy, &cmd_set, &cmd_apply, &cmd_try, &cmd_check, &cmd_edit, &cmd_status, &cmd_monitor,
 	&cmd_export, &cmd_plan, &cmd_xml, &cmd_define, &cmd_move, &cmd_undefine, &cmd_adopt,
 	&cmd_attach, &cmd_detach, &cmd_release, &cmd_guid, &cmd_hook, &cmd_bench, &cmd_tune,
-	&cmd_doctor, &cmd_selftest, &cmd_metrics, &cmd_recover, &cmd_backup, &cmd_capture,
+	&cmd_doctor, &cmd_health, &cmd_selftest, &cmd_metrics, &cmd_recover, &cmd_backup, &cmd_capture,
 	&cmd_completion, &cmd_schema, &cmd_version, &cmd_help, &cmd_complete, &cmd_man};
 const size_t command_count = ARRAY_SIZE(commands);
 

@@ -341,7 +341,8 @@ static void look_at_owner(struct check_ctx *e, const char *pid, const char *comm
 	for (size_t i = 0; i < ARRAY_SIZE(governor_owners); i++)
 		if (str_eq(comm, governor_owners[i].comm))
 			set_remedy(e, found(e, "", "process %s (%s) sets governors, and host.yaml has "
-				"kernel: {governor: %s}", pid, governor_owners[i].service, e->spec->kernel.governor),
+				"kernel: {governor: %s}", pid, governor_owners[i].service,
+				e->spec->kernel.governor),
 				"let one of them decide: systemctl disable --now %s, or remove "
 				"kernel.governor from host.yaml", governor_owners[i].service);
 }

@@ -356,6 +356,18 @@ int host_exchange(struct vfctl_ctx *ctx, int protocol, const void *request, size
 	return 0;
 }
 
+/* Where modules come from that the kernel's own package does not have. */
+static const char *module_source(const char *name)
+{
+	if (str_eq(name, "nvidia-peermem") || str_eq(name, "nvidia_peermem"))
+		return "; it is part of NVIDIA's GPU driver: Debian's nvidia-open-kernel-dkms or "
+			"nvidia-kernel-dkms";
+	if (str_starts(name, "ib_") || str_starts(name, "rdma_"))
+		return "; Ubuntu has it in linux-modules-extra, Debian in each linux-image but the cloud "
+			"kernel";
+	return "";
+}
+
 int host_load_module(struct vfctl_ctx *ctx, const char *name)
 {
 	struct host *h = host_of(ctx);
@@ -366,8 +378,8 @@ int host_load_module(struct vfctl_ctx *ctx, const char *name)
 	ctx_progress(ctx, "loading the kernel module %s", name);
 	r = h->ops->load_module(h, name, ctx_time_left(ctx, MODULE_TIMEOUT_MS));
 	if (r < 0)
-		return ctx_fail(ctx, r, "cannot load the kernel module %s (for the reason: modprobe %s)",
-			name, name);
+		return ctx_fail(ctx, r, "cannot load the kernel module %s (for the reason: modprobe %s)%s",
+			name, name, module_source(name));
 	return 0;
 }
 

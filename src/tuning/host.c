@@ -201,8 +201,8 @@ static int add_latency(struct vfctl_ctx *ctx, uint32_t us, struct steps *steps)
 
 		r = path ? host_read(ctx, &now, "%s", path) : ctx_oom(ctx);
 		if (r == -ENOENT)
-			return ctx_fail(ctx, r, "this kernel has no limit of C-states for CPU %d (%s); remove "
-				"kernel.cpu-latency-us from host.yaml", c, path);
+			return ctx_fail(ctx, r, "this kernel has no limit of C-states for CPU %d (%s); "
+				"remove kernel.cpu-latency-us from host.yaml", c, path);
 		if (r < 0 || str_eq(now, want))
 			continue;
 		if (!begun)

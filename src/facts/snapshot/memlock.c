@@ -22,23 +22,33 @@ static char *line_of(char *text, const char *key)
 	return NULL;
 }
 
-/* "Max locked memory   SOFT   HARD   bytes" */
+/* @text: that of /proc/PID/limits, "Max locked memory   SOFT   HARD   bytes". */
+static bool parse_limit(char *text, bool hard, uint64_t *ret)
+{
+	char *line = line_of(text, "Max locked memory "), *save = NULL, *word;
+
+	word = line ? strtok_r(line, " ", &save) : NULL;
+	if (word && hard)
+		word = strtok_r(NULL, " ", &save);
+	if (word && str_eq(word, "unlimited")) {
+		*ret = VFCTL_MEMLOCK_UNLIMITED;
+		return true;
+	}
+	return word && parse_u64(word, 0, UINT64_MAX, ret) == 0;
+}
+
 static bool read_limit(struct vfctl_ctx *ctx, uint32_t pid, uint64_t *ret_hard)
 {
 	_free_ char *text = NULL;
-	char *line, *save = NULL, *hard;
 
-	if (host_try_read(ctx, &text, "/proc/%u/limits", pid) < 0)
-		return false;
-	line = line_of(text, "Max locked memory ");
-	if (!line || !strtok_r(line, " ", &save))
-		return false;
-	hard = strtok_r(NULL, " ", &save);
-	if (hard && str_eq(hard, "unlimited")) {
-		*ret_hard = VFCTL_MEMLOCK_UNLIMITED;
-		return true;
-	}
-	return hard && parse_u64(hard, 0, UINT64_MAX, ret_hard) == 0;
+	return host_try_read(ctx, &text, "/proc/%u/limits", pid) == 0 && parse_limit(text, true, ret_hard);
+}
+
+bool memlock_of_self(struct vfctl_ctx *ctx, uint64_t *ret_soft)
+{
+	_free_ char *text = NULL;
+
+	return host_try_read(ctx, &text, "/proc/self/limits") == 0 && parse_limit(text, false, ret_soft);
 }
 
 static bool may_raise(struct vfctl_ctx *ctx, uint32_t pid)

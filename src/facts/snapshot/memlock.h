@@ -21,5 +21,7 @@ void memlock_warn(
 bool memlock_limit(struct vfctl_ctx *ctx, uint64_t *ret);
 /* Whether processes that it starts may lock all memory, whatever privileges it has. */
 bool memlock_is_unlimited(struct vfctl_ctx *ctx, uint32_t pid);
+/* The soft limit of this process, in bytes, or VFCTL_MEMLOCK_UNLIMITED; false: not known. */
+bool memlock_of_self(struct vfctl_ctx *ctx, uint64_t *ret_soft);
 
 #endif

@@ -114,6 +114,38 @@ DEFINE_FREEP(struct vfctl_doctor_report, vfctl_doctor_report_free)
 int vfctl_doctor_fix_plan(struct vfctl_ctx *ctx, const struct vfctl_issue *issue, bool dry_run,
 	struct vfctl_change **ret_change);
 
+/* ---- ready for a run ---- */
+
+enum vfctl_ready { VFCTL_READY_OK, VFCTL_READY_PROBLEM, VFCTL_READY_UNKNOWN };
+
+/** One item of the checklist before a run. */
+struct vfctl_ready_item {
+	char subject[64]; /**< name of the PF; "": the host */
+	const char *item; /**< "port", "PCIe", ...; static */
+	enum vfctl_ready state;
+	char *found;  /**< what was read */
+	char *remedy; /**< NULL: it is not a problem */
+};
+
+struct vfctl_readiness {
+	struct vfctl_ready_item *v;
+	size_t count, problems;
+};
+
+/**
+ * Check what a measurement or a job needs of PFs and the host: driver, firmware, link, RDMA port, subnet
+ * manager, MTU, PCIe link, the governor of local CPUs, and the limit of locked memory of this process.
+ * @param pfs    of the inventory; all if @p count is 0.
+ * @param ret    freed with vfctl_readiness_free().
+ * @return 0 or -ENOMEM. What cannot be read is VFCTL_READY_UNKNOWN.
+ */
+int vfctl_readiness_read(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const struct vfctl_pf *const *pfs, size_t count, struct vfctl_readiness **ret);
+void vfctl_readiness_free(struct vfctl_readiness *report);
+DEFINE_FREEP(struct vfctl_readiness, vfctl_readiness_free)
+/** "ok", "problem", "unknown". */
+const char *vfctl_ready_name(enum vfctl_ready state);
+
 /** The state of a PF's links, and what its driver and the kernel counted since they were loaded. */
 struct vfctl_pf_health {
 	/* PCIe, the link next to the card; 0: not known */
