@@ -107,11 +107,58 @@ static void check_vf_ports(struct check_ctx *e)
 	}
 }
 
+/* ---- the subnet manager ---- */
+
+#define IS_SM 0x2u /* CapabilityMask.IsSM: a subnet manager runs at this port (InfiniBand 1.4, PortInfo) */
+
+/* The subnet manager with the highest priority is the master, others stand by. */
+static void look_at_manager(struct check_ctx *e, const char *name, const struct vfctl_rdma_device *device,
+	const struct vfctl_rdma_port *port)
+{
+	const struct vfctl_subnet_spec *subnet = &e->spec->subnet;
+	bool here = port->cap_mask & IS_SM;
+	struct vfctl_issue *a;
+
+	if (!port->infiniband || port->state != VFCTL_PORT_ACTIVE || !here)
+		return;
+	if (subnet->runs == VFCTL_SUBNET_ELSEWHERE) {
+		a = found(e, name, "host.yaml has subnet-manager: {runs: elsewhere}, and one runs at "
+			"%s port %u", device->name, port->number);
+		set_remedy(e, a, "stop it here: systemctl disable --now opensm; or write runs: here");
+	} else if (port->sm_lid != port->lid) {
+		a = found(e, name, "host.yaml has subnet-manager: {runs: here}, and the one at LID %u "
+			"manages the fabric of %s port %u (LID %u)", port->sm_lid, device->name,
+			port->number, port->lid);
+		set_remedy(e, a, "the partitions of this host are not used: stop the other one (sminfo "
+			"shows it), write a higher priority than its own, or write runs: elsewhere");
+	}
+}
+
+static void check_managers(struct check_ctx *e)
+{
+	const struct vfctl_inventory *inv = e->snapshot->inventory;
+
+	for (size_t i = 0; e->spec && e->spec->subnet.runs && i < inv->pf_count; i++) {
+		_cleanup_(vfctl_rdma_freep) struct vfctl_rdma_device *device = NULL;
+		char name[VFCTL_BDF_TEXT];
+
+		if (!inv->pfs[i].infiniband || !inv->pfs[i].rdma[0] ||
+			vfctl_rdma_read(e->ctx, inv->pfs[i].rdma, &device) < 0)
+			continue;
+		for (size_t k = 0; k < device->port_count; k++)
+			look_at_manager(e, pf_title(&inv->pfs[i], name), device, &device->ports[k]);
+	}
+}
+
 const struct check rdma_checks[] = {
 	{"infiniband-port", VFCTL_WARNING, "an InfiniBand port that carries VFs has a problem",
 		NULL, "the evidence names the remedy; details of the port: vfctl show "
 			"PF", check_ports},
 	{"infiniband-vf", VFCTL_WARNING, "an InfiniBand VF of the host has a link but stays down: no "
 		"subnet manager serves it", NULL, "use a subnet manager that supports VFs", check_vf_ports},
+	{"subnet-managers", VFCTL_WARNING, "the subnet manager of the fabric is not the one that host.yaml "
+		"states",
+		"of several, the one with the highest priority is the master; then that with the lowest GUID",
+		"run one", check_managers},
 	{.name = NULL},
 };
