@@ -40,7 +40,7 @@ enum {
 	DRIVER_LARGE_READS = 64,	/* larger PCIe reads may help large messages */
 	DRIVER_VF_GUIDS_IN_SYSFS = 128, /* GUIDs and P_Keys of VFs are files of the PF's RDMA device */
 	DRIVER_NO_MODERATION = 256,	/* its ethtool_ops have no set_coalesce() */
-	DRIVER_CREATES_WHILE_UP = 1024, /* a write of the VF count has no effect while the PF is down */
+	DRIVER_CREATES_WHILE_UP = 2048, /* a write of the VF count has no effect while the PF is down */
 	DRIVER_ROUNDS = 512,		/* it accepts times and counts beyond its limits, and keeps others */
 	DRIVER_VIRTUAL_PORTS = 1024,	/* its VFs have ports that the open-source OpenSM does not know */
 };
