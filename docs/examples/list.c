@@ -6,6 +6,7 @@
  *	cc -o list list.c $(pkg-config --cflags --libs vfctl)
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <vfctl/vfctl.h>
 
@@ -47,12 +48,15 @@ static int list(struct vfctl_ctx *ctx)
 
 int main(int argc, char **argv)
 {
+	const char *state = getenv("VFCTL_STATE");
 	struct vfctl_ctx *ctx;
 	int r;
 
 	if (vfctl_ctx_new(&ctx) < 0)
 		return 1;
-	r = argc > 1 ? vfctl_ctx_open_host(ctx, argv[1]) : 0;
+	r = state ? vfctl_ctx_set(ctx, "state", state) : 0;
+	if (r == 0 && argc > 1)
+		r = vfctl_ctx_open_host(ctx, argv[1]);
 	if (r == 0)
 		r = list(ctx);
 	if (r < 0)

@@ -79,6 +79,7 @@ static int read_guest(struct vfctl_ctx *ctx, const char *path, struct vfctl_gues
 
 int main(int argc, char **argv)
 {
+	const char *state = getenv("VFCTL_STATE");
 	struct vfctl_guest *guest = NULL;
 	struct vfctl_ctx *ctx;
 	int r;
@@ -89,7 +90,9 @@ int main(int argc, char **argv)
 	}
 	if (vfctl_ctx_new(&ctx) < 0)
 		return 1;
-	r = read_guest(ctx, argv[1], &guest);
+	r = state ? vfctl_ctx_set(ctx, "state", state) : 0;
+	if (r == 0)
+		r = read_guest(ctx, argv[1], &guest);
 	if (r == 0)
 		r = argc > 2 ? place_on_model(ctx, guest, argv[2]) : place_here(ctx, guest);
 	if (r < 0)
