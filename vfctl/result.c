@@ -202,7 +202,7 @@ static int fill_leased_vfs(struct out *out, const void *of)
 		vf.vf = vfctl_inventory_vf_at(d->snapshot->inventory, &leased->bdf, &vf.pf);
 		if (!vf.vf)
 			continue;
-		if (!leased->has_intent || !leased->intent.mask)
+		if (!leased->intent.mask)
 			vf.attrs = &vf.vf->attrs;
 		answer_put(out, NULL, result_vf_table, &vf);
 	}

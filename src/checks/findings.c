@@ -288,7 +288,7 @@ static int look_at_trust(struct look *l, const struct vfctl_lease *lease,
 	bool spoof = a->mask & VFCTL_ATTR_SPOOFCHK && !a->spoofchk;
 	char name[VFCTL_BDF_TEXT];
 
-	if (!leased->has_intent || (!trust && !spoof))
+	if (!trust && !spoof)
 		return 0;
 	return add_finding(l, VFCTL_FINDING_TRUSTED, lease, &leased->bdf,
 		str_format("VF %s/%u is leased to domain %s with %s%s%s", vfctl_pf_name(pf, name),

@@ -99,7 +99,7 @@ const struct vfctl_vf_attrs *vf_intent(const struct check_ctx *e, const struct v
 {
 	const struct vfctl_lease_vf *leased = find_vf_in_leases(e->snapshot->leases, &vf->bdf);
 
-	return leased && leased->has_intent ? &leased->intent : NULL;
+	return leased ? &leased->intent : NULL;
 }
 
 void check_ctx_run(struct check_ctx *e, const struct check *checks)

@@ -211,7 +211,7 @@ static int check_asked(struct vfctl_ctx *ctx, const struct attach *a,
 	const char *key, *is_key;
 	size_t i = 0, at = 0;
 
-	if (!has || !has->has_intent)
+	if (!has)
 		return 0;
 	left.mask &= o->ensure_mask & ~attrs_equal(&o->attrs, &has->intent);
 	if (!vfctl_vf_attrs_next(&left, &i, &key, asked))
@@ -318,7 +318,7 @@ int attach_choose_vf(struct vfctl_ctx *ctx, struct attach *a,
 		guest_warn_whole(ctx, inv, &a->vf, 1);
 	a->chosen[a->chosen_count++] = vf->bdf;
 	a->lease_vf = (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = pf->bdf, .index = vf->index,
-		.transient = !(a->affect & VFCTL_AFFECT_CONFIG), .has_intent = true,
+		.transient = !(a->affect & VFCTL_AFFECT_CONFIG),
 		.returns_identity = !(a->affect & VFCTL_AFFECT_CONFIG) && a->identities.count,
 		.intent = a->vf.attrs};
 	ports_fill(inv, &a->lease_vf, 1);

@@ -330,7 +330,7 @@ static int find_identities(struct vfctl_ctx *ctx, struct attach *a, struct vfctl
 	int r = read_carried(ctx, a->config.xml ? a->config.xml : a->live.xml, &a->lease_vf.bdf,
 		&carried);
 
-	if (r == 0 && !carried.mask && row && row->has_intent)
+	if (r == 0 && !carried.mask && row)
 		carried = row->intent;
 	else if (r == 0 && !carried.mask && vf)
 		carried = vf->attrs;

@@ -304,8 +304,6 @@ static int give_leased(struct vfctl_ctx *ctx, const struct grant_facts *f, struc
 
 	if (!vfctl_domain_intent_device(f->intent, &leased->bdf))
 		return 0;
-	if (!leased->has_intent)
-		return asked ? give_grant(ctx, f, g, asked, GRANT_OLD_LEASE) : 0;
 	more = asked ? exceeding(&asked->attrs, &leased->intent) : 0;
 	if (more)
 		return fail_more(ctx, f, asked, &leased->intent, more);

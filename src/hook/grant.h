@@ -18,9 +18,8 @@ struct grant_facts {
 };
 
 enum grant_source {
-	GRANT_LEASE,	 /* the values of the lease */
-	GRANT_OLD_LEASE, /* leased by an older vfctl, which did not store the values */
-	GRANT_FOREIGN,	 /* not leased; host.yaml permits the domain to take it */
+	GRANT_LEASE,   /* the values of the lease */
+	GRANT_FOREIGN, /* not leased; host.yaml permits the domain to take it */
 };
 
 struct grant {

@@ -183,8 +183,8 @@ static int check_plain(struct vfctl_hook *h, const struct grant_facts *facts)
 }
 
 /*
- * Done once for each VF that an older vfctl leased. If it cannot be recorded now, the next start
- * does it.
+ * Done once for each VF that was leased when the kernel did not tell the identification of its PF. If
+ * it cannot be recorded now, the next start does it.
  */
 static void note_ports(struct vfctl_hook *h, port_id_text *ports)
 {

@@ -134,7 +134,7 @@ static enum value_verdict ask_leased(const struct vfctl_lease *l, const struct v
 	bool port = c->bond && own && c->kind == VFCTL_ID_MAC && c->pf &&
 		vfctl_bdf_compare(&vf->pf, c->pf) != 0;
 
-	if (!same && !port && vf->has_intent && attrs_carry(&vf->intent, c->kind, c->value))
+	if (!same && !port && attrs_carry(&vf->intent, c->kind, c->value))
 		return VALUE_LEASED;
 	return !together && attrs_carry(&vf->saved, c->kind, c->value) ? VALUE_SAVED : VALUE_FREE;
 }

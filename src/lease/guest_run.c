@@ -112,7 +112,7 @@ static int parse_vf(struct vfctl_ctx *ctx, const struct op *op, char ret_uuid[VF
 	const char *slash = strchr(op->target, '/'), *json = strchr(op->want, '{');
 	char pf[VFCTL_BDF_TEXT], index[12];
 
-	*ret = (struct vfctl_lease_vf){.has_intent = true, .transient = true};
+	*ret = (struct vfctl_lease_vf){.transient = true};
 	if (!slash || !json || sscanf(op->want, "%15[^/]/%11[0-9]", pf, index) != 2 ||
 		vfctl_bdf_parse(slash + 1, &ret->bdf) < 0 || vfctl_bdf_parse(pf, &ret->pf) < 0 ||
 		parse_u32(index, 0, UINT16_MAX, &ret->index) < 0 ||
@@ -152,8 +152,6 @@ static int apply_run_vf(struct vfctl_ctx *ctx, const struct op *op)
 	now = find_vf_in_leases(leases, &vf.bdf);
 	if (!now) /* it makes a new request at the next start */
 		r = store_add_vf(store, leases->v[0].id, &vf);
-	else if (!now->has_intent) /* an older vfctl leased it, and did not record the values */
-		r = store_set_intent(store, &vf.bdf, &vf.intent);
 	return r < 0 ? r : identities_note_start(ctx, uuid, leases->v[0].domain_name, &vf);
 }
 

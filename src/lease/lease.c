@@ -22,7 +22,7 @@ static int fill_cells(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,
 struct vfctl_lease_vf lease_vf_row(const struct vfctl_domain_vf *vf)
 {
 	return (struct vfctl_lease_vf){.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
-		.has_intent = true, .intent = vf->attrs};
+		.intent = vf->attrs};
 }
 
 int lease_fill(struct vfctl_ctx *ctx, const struct vfctl_assignment *a,

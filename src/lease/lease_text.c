@@ -47,7 +47,7 @@ static void put_vf(struct buf *out, const struct vfctl_lease_vf *vf)
 		buf_printf(out, ",\"port\":\"%s\"", vf->port_id);
 	put_flag(out, "transient", vf->transient);
 	put_flag(out, "returns-identity", vf->returns_identity);
-	if (vf->has_intent && intent)
+	if (intent)
 		buf_printf(out, ",\"intent\":%s", intent);
 }
 
@@ -175,10 +175,9 @@ static bool read_vf(const struct json *object, struct vfctl_lease_vf *ret)
 		str_copy(ret->port_id, sizeof(ret->port_id), port);
 	ret->transient = json_flag(json_member(object, "transient"));
 	ret->returns_identity = json_flag(json_member(object, "returns-identity"));
-	ret->has_intent = intent;
 	return vf && pf && vfctl_bdf_parse(vf, &ret->bdf) == 0 &&
 		vfctl_bdf_parse(pf, &ret->pf) == 0 && read_count(object, "index", &ret->index) &&
-		json_attrs(intent, &ret->intent) == 0;
+		intent && json_attrs(intent, &ret->intent) == 0;
 }
 
 static bool read_cell(const struct json *object, struct vfctl_lease_cell *ret)

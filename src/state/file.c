@@ -9,25 +9,51 @@
 #include "state/part.h"
 
 /*
- * One row per version; a row is never changed once released. user_version counts the
- * rows applied.
+ * The number in the file (PRAGMA user_version). The numbers before 11 belong to builds from before the
+ * first release, which are not read. CONTRIBUTING.md: how a schema changes after a release.
  */
-static const char *const migrations[] = {
+#define SCHEMA 11
+
+static const char tables[] =
 	"CREATE TABLE lease ("
 	"  id TEXT PRIMARY KEY, domain_uuid TEXT NOT NULL UNIQUE, domain_name TEXT NOT NULL,"
-	"  created INTEGER NOT NULL, running INTEGER NOT NULL DEFAULT 0,"
-	"  transient INTEGER NOT NULL, node INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
-	"  page_bytes INTEGER NOT NULL"
+	"  created INTEGER NOT NULL, transient INTEGER NOT NULL, node INTEGER NOT NULL,"
+	"  memory_bytes INTEGER NOT NULL, page_bytes INTEGER NOT NULL"
 	") STRICT;"
+	/*
+	 * transient: 1: until the run ends; 2: and its identities are released then.
+	 * intent: the values with which the VF was leased; they decide what its guest gets. port: the
+	 * PF of the VF, wherever that is now: its permanent MAC or GUID. NULL: the kernel did not tell
+	 * it, and the PF at the address is assumed to be the right one.
+	 */
 	"CREATE TABLE lease_vf ("
 	"  bdf TEXT PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE,"
-	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, transient INTEGER NOT NULL, saved TEXT"
+	"  pf TEXT NOT NULL, idx INTEGER NOT NULL, transient INTEGER NOT NULL, intent TEXT NOT NULL,"
+	"  port TEXT"
 	") STRICT;"
+	"CREATE INDEX lease_vf_lease ON lease_vf(lease);"
+	"CREATE TABLE lease_cell ("
+	"  lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE, cell INTEGER NOT NULL,"
+	"  node INTEGER NOT NULL, memory_node INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
+	"  page_bytes INTEGER NOT NULL, shared_vcpus INTEGER NOT NULL,"
+	"  PRIMARY KEY (lease, cell)"
+	") STRICT, WITHOUT ROWID;"
 	"CREATE TABLE lease_cpu ("
 	"  cpu INTEGER PRIMARY KEY, lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE"
 	") STRICT;"
-	"CREATE INDEX lease_vf_lease ON lease_vf(lease);"
-	"CREATE INDEX lease_cpu_lease ON lease_cpu(lease);",
+	"CREATE INDEX lease_cpu_lease ON lease_cpu(lease);"
+	/* CPUs for QEMU's threads of several guests: no single guest holds them. */
+	"CREATE TABLE lease_qemu_cpu ("
+	"  lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE, cpu INTEGER NOT NULL,"
+	"  PRIMARY KEY (lease, cpu)"
+	") STRICT, WITHOUT ROWID;"
+	"CREATE INDEX lease_qemu_cpu_cpu ON lease_qemu_cpu(cpu);"
+	"CREATE TRIGGER lease_cpu_alone BEFORE INSERT ON lease_cpu"
+	"  WHEN EXISTS (SELECT 1 FROM lease_qemu_cpu WHERE cpu = NEW.cpu)"
+	"  BEGIN SELECT RAISE(ABORT, 'the CPU is shared'); END;"
+	"CREATE TRIGGER lease_qemu_cpu_shared BEFORE INSERT ON lease_qemu_cpu"
+	"  WHEN EXISTS (SELECT 1 FROM lease_cpu WHERE cpu = NEW.cpu)"
+	"  BEGIN SELECT RAISE(ABORT, 'the CPU is leased alone'); END;"
 
 	/* Identities. Values are ordered as unsigned numbers: the top bit is flipped. */
 	"CREATE TABLE pool ("
@@ -55,90 +81,31 @@ static const char *const migrations[] = {
 	"CREATE INDEX identity_rested ON identity(kind, owner) WHERE state = 2;"
 	"CREATE INDEX identity_pool ON identity(pool, state, until);"
 	"CREATE INDEX identity_domain ON identity(domain_uuid) WHERE domain_uuid <> '';"
-	"CREATE INDEX identity_pending ON identity(kind, value) WHERE pending <> 0;",
-
-	"CREATE TABLE fleet_note (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;",
-
-	/* A guest on several nodes. Leases from before this version have one cell. */
-	"CREATE TABLE lease_cell ("
-	"  lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE, cell INTEGER NOT NULL,"
-	"  node INTEGER NOT NULL, memory_node INTEGER NOT NULL, memory_bytes INTEGER NOT NULL,"
-	"  page_bytes INTEGER NOT NULL, shared_vcpus INTEGER NOT NULL,"
-	"  PRIMARY KEY (lease, cell)"
-	") STRICT, WITHOUT ROWID;"
-	"INSERT INTO lease_cell SELECT id, 0, node, node, memory_bytes, page_bytes, 0"
-	"  FROM lease WHERE node >= 0;",
+	"CREATE INDEX identity_pending ON identity(kind, value) WHERE pending <> 0;"
+	"CREATE TABLE fleet_note (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;"
 
 	/*
-	 * intent: the values with which the VF was leased; they decide what its guest gets. NULL:
-	 * an older vfctl leased it. boot: the boot of the host in which the domain's run began.
+	 * The journal: changes in progress, each an array of operations (base/op.h). A domain's run is
+	 * a change that stays open until the run ends; run: the domain's UUID. The values of a VF
+	 * before its guest are in its operations, and are deleted when the VF leaves the domain.
 	 */
-	("ALTER TABLE lease_vf ADD COLUMN intent TEXT;"
-	 "ALTER TABLE lease ADD COLUMN boot TEXT NOT NULL DEFAULT '';"),
-
-	/* The journal: changes in progress, each an array of operations (base/op.h). */
 	"CREATE TABLE change ("
 	"  id INTEGER PRIMARY KEY AUTOINCREMENT, story TEXT NOT NULL, lock TEXT NOT NULL,"
-	"  boot TEXT NOT NULL, pid INTEGER NOT NULL, begun INTEGER NOT NULL"
+	"  boot TEXT NOT NULL, pid INTEGER NOT NULL, begun INTEGER NOT NULL, run TEXT"
 	") STRICT;"
+	"CREATE UNIQUE INDEX change_run ON change(run) WHERE run IS NOT NULL;"
 	"CREATE TABLE change_op ("
 	"  change INTEGER NOT NULL REFERENCES change ON DELETE CASCADE, number INTEGER NOT NULL,"
 	"  words TEXT NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL, want TEXT,"
 	"  before TEXT, PRIMARY KEY (change, number)"
-	") STRICT, WITHOUT ROWID;",
-
-	/* CPUs for QEMU's threads of several guests: no single guest holds them. */
-	"CREATE TABLE lease_qemu_cpu ("
-	"  lease TEXT NOT NULL REFERENCES lease ON DELETE CASCADE, cpu INTEGER NOT NULL,"
-	"  PRIMARY KEY (lease, cpu)"
 	") STRICT, WITHOUT ROWID;"
-	"CREATE INDEX lease_qemu_cpu_cpu ON lease_qemu_cpu(cpu);"
-	"CREATE TRIGGER lease_cpu_alone BEFORE INSERT ON lease_cpu"
-	"  WHEN EXISTS (SELECT 1 FROM lease_qemu_cpu WHERE cpu = NEW.cpu)"
-	"  BEGIN SELECT RAISE(ABORT, 'the CPU is shared'); END;"
-	"CREATE TRIGGER lease_qemu_cpu_shared BEFORE INSERT ON lease_qemu_cpu"
-	"  WHEN EXISTS (SELECT 1 FROM lease_cpu WHERE cpu = NEW.cpu)"
-	"  BEGIN SELECT RAISE(ABORT, 'the CPU is leased alone'); END;",
-
-	/*
-	 * A domain's run is a change that stays open until the run ends; run: the domain's UUID.
-	 * The values of a VF before its guest are in its operations, and are deleted when the VF
-	 * leaves the domain.
-	 */
-	"ALTER TABLE change ADD COLUMN run TEXT;"
-	"CREATE UNIQUE INDEX change_run ON change(run) WHERE run IS NOT NULL;"
-	"INSERT INTO change (story, lock, boot, pid, begun, run)"
-	"  SELECT 'run of domain ' || l.domain_name, '', l.boot, 0, unixepoch(), l.domain_uuid"
-	"  FROM lease l WHERE l.running OR EXISTS"
-	"  (SELECT 1 FROM lease_vf v WHERE v.lease = l.id AND v.saved IS NOT NULL);"
-	"INSERT INTO change_op (change, number, words, type, target, want, before)"
-	"  SELECT c.id, 0, '', 'run', l.domain_uuid, l.id || ' ' || l.domain_name, ''"
-	"  FROM change c JOIN lease l ON c.run = l.domain_uuid WHERE l.running;"
-	"INSERT INTO change_op (change, number, words, type, target, want, before)"
-	"  SELECT c.id, v.rowid, '', 'guest-attrs', v.pf || '/' || v.idx, v.saved, v.saved"
-	"  FROM lease_vf v JOIN lease l ON v.lease = l.id JOIN change c ON c.run = l.domain_uuid"
-	"  WHERE v.saved IS NOT NULL;"
-	"ALTER TABLE lease DROP COLUMN running;"
-	"ALTER TABLE lease DROP COLUMN boot;"
-	"ALTER TABLE lease_vf DROP COLUMN saved;"
 	"CREATE TRIGGER lease_ends_run AFTER DELETE ON lease"
 	"  BEGIN DELETE FROM change WHERE run = OLD.domain_uuid; END;"
 	"CREATE TRIGGER vf_leaves_run AFTER DELETE ON lease_vf BEGIN"
 	"  DELETE FROM change_op WHERE type = 'guest-attrs' AND target = OLD.pf || '/' || OLD.idx"
 	"    AND change IN (SELECT c.id FROM change c JOIN lease l ON c.run = l.domain_uuid"
 	"      WHERE l.id = OLD.lease);"
-	"END;",
-
-	/*
-	 * The PF of the VF, wherever that is now: its permanent MAC or GUID. NULL: an older vfctl
-	 * leased the VF, and the PF at the address is assumed to be the right one.
-	 */
-	"ALTER TABLE lease_vf ADD COLUMN port TEXT;",
-
-	/* Requests of guests on this host: plans no longer depend on them. */
-	"DROP TABLE IF EXISTS asked;",
-};
-#define VERSION ((int)ARRAY_SIZE(migrations))
+	"END;";
 
 #define WAL_TRIES 600
 #define WAL_RETRY_MS 50
@@ -157,25 +124,18 @@ static int use_wal(struct db *db)
 	return r;
 }
 
-static int migrate(struct db *db, int version)
+static int make_tables(struct db *db)
 {
-	int r = use_wal(db);
+	_free_ char *mark = str_format("PRAGMA user_version = %d", SCHEMA);
+	int r = mark ? use_wal(db) : ctx_oom(db_ctx(db));
 
 	if (r == 0)
 		r = db_exec(db, "BEGIN IMMEDIATE");
-	/* Another command may have migrated the file while this one waited. */
 	if (r == 0)
-		r = db_version(db, &version);
-	for (; r == 0 && version < VERSION; version++) {
-		_free_ char *mark = str_format("PRAGMA user_version = %d", version + 1);
-
-		r = mark ? db_exec(db, migrations[version]) : ctx_oom(db_ctx(db));
-		if (r == 0)
-			r = db_exec(db, mark);
-	}
+		r = db_exec(db, tables);
 	if (r == 0)
-		return db_exec(db, "COMMIT");
-	return r;
+		r = db_exec(db, mark);
+	return r < 0 ? r : db_exec(db, "COMMIT");
 }
 
 /*
@@ -274,7 +234,7 @@ static int make_first(struct vfctl_ctx *ctx)
 		r = db_open(ctx, part.path, true, &db);
 	if (r < 0)
 		return ctx_ignore_error(ctx, r, -EEXIST);
-	r = migrate(db, 0);
+	r = make_tables(db);
 	if (r < 0) {
 		db_close(db);
 		return r;
@@ -291,6 +251,20 @@ static int fail_empty(struct vfctl_ctx *ctx)
 		"leases are lost; restore a backup (vfctl help backup), or remove the file; then run: "
 		"vfctl recover --rebuild",
 		ctx->state_path);
+}
+
+static int check_schema(struct vfctl_ctx *ctx, int schema)
+{
+	if (schema == SCHEMA)
+		return 0;
+	if (schema == 0)
+		return fail_empty(ctx);
+	if (schema > SCHEMA)
+		return ctx_fail(ctx, -EBADF, "state file %s was written by a newer vfctl (schema %d; "
+			"this vfctl supports %d)", ctx->state_path, schema, SCHEMA);
+	return ctx_fail(ctx, -EBADF, "state file %s has schema %d, which this vfctl does not support (it "
+		"supports %d); move the file away, then run: vfctl recover --rebuild",
+		ctx->state_path, schema, SCHEMA);
 }
 
 /*
@@ -333,13 +307,7 @@ int state_file_open(struct vfctl_ctx *ctx, bool write, struct db **ret_db)
 		r = read_version(ctx, &db, write, &version);
 	if (r < 0)
 		return r;
-	if (version > VERSION)
-		return ctx_fail(ctx, -EBADF, "state file %s was written by a newer vfctl (schema %d; "
-			"this vfctl supports %d)", ctx->state_path, version, VERSION);
-	if (version == 0)
-		r = fail_empty(ctx);
-	else if (version < VERSION && write)
-		r = migrate(db, version);
+	r = check_schema(ctx, version);
 	if (r < 0)
 		return r;
 	if (write && !ctx->state)
@@ -356,7 +324,7 @@ int state_memory_open(struct vfctl_ctx *ctx, struct db **ret_db)
 	int r = db_open(ctx, ":memory:", true, &db);
 
 	if (r == 0)
-		r = migrate(db, 0);
+		r = make_tables(db);
 	if (r == 0)
 		*ret_db = steal(db);
 	return r;

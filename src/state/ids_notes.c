@@ -8,13 +8,9 @@ int id_sqlite_note(struct id_store *store, const char *name, char *buf, size_t s
 {
 	struct ids_db *s = ids_db_of(store);
 	_cleanup_(query_freep) struct query *q = NULL;
-	int version, r = db_version(s->db, &version);
+	int r = query_new(s->db, &q, "SELECT value FROM fleet_note WHERE name = ?", "s", name);
 
 	buf[0] = '\0';
-	if (r == 0 && version < STATE_HAS_NOTES)
-		return 0; /* a reader of an older file */
-	if (r == 0)
-		r = query_new(s->db, &q, "SELECT value FROM fleet_note WHERE name = ?", "s", name);
 	if (r == 0)
 		r = query_step(q);
 	if (r == 1)

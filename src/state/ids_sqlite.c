@@ -495,17 +495,14 @@ static const struct id_store_ops ops = {
 	.put = id_sqlite_put,
 };
 
-/* A reader without a file, or with a file older than pools, sees empty pools. */
+/* A reader without a file sees empty pools. */
 static int open_to_look(struct ids_db *s)
 {
 	struct vfctl_ctx *ctx = s->base.ctx;
-	int version = 0, r = state_file_open(ctx, false, &s->db);
+	int r = state_file_open(ctx, false, &s->db);
 
-	if (r == 0)
-		r = db_version(s->db, &version);
-	if ((r < 0 && r != -ENOENT) || version >= STATE_HAS_IDENTITIES)
+	if (r != -ENOENT)
 		return r;
-	db_close(steal(s->db));
 	ctx_clear(ctx);
 	s->write = true; /* the database is in memory, so it may be changed */
 	return state_memory_open(ctx, &s->db);

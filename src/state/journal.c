@@ -6,10 +6,6 @@
 
 #include "state/file.h"
 
-/* The first schema with the journal (state/file.c), and with runs in it. */
-#define VERSION_JOURNAL 6
-#define VERSION_RUNS 8
-
 DEFINE_FREEP(struct db, db_close)
 
 /* ---- writing ---- */
@@ -219,8 +215,6 @@ static int read_op(struct vfctl_ctx *ctx, struct query *q, struct open_change *c
 	const struct op_type *type = find_type(ctx, query_text(q, 1));
 	struct op *op;
 
-	if (str_eq(query_text(q, 1), "call")) /* a line of an older vfctl, without an operation */
-		return 0;
 	if (!type && !c->unknown)
 		c->unknown = strdup(query_text(q, 1));
 	if (!type)
@@ -251,15 +245,10 @@ static int read_ops(struct vfctl_ctx *ctx, struct db *db, struct open_change *c)
 	return r;
 }
 
-/* The query for each version of the schema. */
-static const char *const queries[][2] = {
-	[false] = {"SELECT id, story, lock, boot, pid, begun, '' FROM change "
-		"WHERE ?1 IS NULL OR lock = ?1 ORDER BY id DESC",
-		"SELECT id, story, lock, boot, pid, begun, '' FROM change "
-		"WHERE run IS NULL AND (?1 IS NULL OR lock = ?1) ORDER BY id DESC"},
-	[true] = {NULL, "SELECT id, story, lock, boot, pid, begun, run FROM change "
-		"WHERE run IS NOT NULL AND (?1 IS NULL OR run = ?1) ORDER BY id DESC"},
-};
+static const char query_changes[] = "SELECT id, story, lock, boot, pid, begun, '' FROM change "
+	"WHERE run IS NULL AND (?1 IS NULL OR lock = ?1) ORDER BY id DESC";
+static const char query_runs[] = "SELECT id, story, lock, boot, pid, begun, run FROM change "
+	"WHERE run IS NOT NULL AND (?1 IS NULL OR run = ?1) ORDER BY id DESC";
 
 static int read_changes(struct vfctl_ctx *ctx, struct db *db, const char *sql,
 	const char *which, struct open_changes *all)
@@ -285,29 +274,24 @@ static int read_changes(struct vfctl_ctx *ctx, struct db *db, const char *sql,
 	return r;
 }
 
-static int read_open(struct vfctl_ctx *ctx, bool runs, const char *which,
+static int read_open(struct vfctl_ctx *ctx, const char *sql, const char *which,
 	struct open_changes **ret)
 {
 	_cleanup_(open_changes_freep) struct open_changes *all = calloc(1, sizeof(*all));
 	_cleanup_(db_closep) struct db *db = NULL;
-	int version = 0, r = all ? state_file_open(ctx, false, &db) : ctx_oom(ctx);
-	const char *sql = NULL;
+	int r = all ? state_file_open(ctx, false, &db) : ctx_oom(ctx);
 
 	if (r == -ENOENT) {
 		ctx_clear(ctx);
 		*ret = steal(all);
 		return 0;
 	}
+	if (r < 0)
+		return r;
+	r = db_exec(db, "BEGIN");
 	if (r == 0)
-		r = db_version(db, &version);
-	if (version >= VERSION_JOURNAL)
-		sql = queries[runs][version >= VERSION_RUNS];
-	if (r == 0 && sql) {
-		r = db_exec(db, "BEGIN");
-		if (r == 0)
-			r = read_changes(ctx, db, sql, which, all);
-		r = r < 0 ? db_roll_back(db, r) : db_exec(db, "COMMIT");
-	}
+		r = read_changes(ctx, db, sql, which, all);
+	r = r < 0 ? db_roll_back(db, r) : db_exec(db, "COMMIT");
 	if (r == 0)
 		*ret = steal(all);
 	return r;
@@ -315,12 +299,12 @@ static int read_open(struct vfctl_ctx *ctx, bool runs, const char *which,
 
 int journal_read(struct vfctl_ctx *ctx, const char *lock, struct open_changes **ret)
 {
-	return read_open(ctx, false, lock, ret);
+	return read_open(ctx, query_changes, lock, ret);
 }
 
 int journal_read_runs(struct vfctl_ctx *ctx, const char *run, struct open_changes **ret)
 {
-	return read_open(ctx, true, run, ret);
+	return read_open(ctx, query_runs, run, ret);
 }
 
 void open_changes_free(struct open_changes *changes)

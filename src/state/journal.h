@@ -37,7 +37,7 @@ struct open_changes {
 
 /*
  * Read the open changes, the latest first; @lock NULL: of all locks. Operations are found by name
- * among those of the context. A missing state file, or one of an older vfctl, has none.
+ * among those of the context. A missing state file has none.
  */
 int journal_read(struct vfctl_ctx *ctx, const char *lock, struct open_changes **ret);
 /*

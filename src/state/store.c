@@ -66,10 +66,10 @@ static char *holder_of(struct store *s, const char *sql, const char *text, int64
 
 static int insert_vf(struct store *s, const char *id, const struct vfctl_lease_vf *vf)
 {
-	_free_ char *intent = vf->has_intent ? json_of_attrs(&vf->intent) : NULL;
+	_free_ char *intent = json_of_attrs(&vf->intent);
 	int r;
 
-	if (vf->has_intent && !intent)
+	if (!intent)
 		return ctx_oom(db_ctx(s->db));
 	r = db_run(s->db, "INSERT INTO lease_vf (bdf, lease, pf, idx, transient, intent, port) "
 		"VALUES (?, ?, ?, ?, ?, ?, ?)", "sssiiss", TEXT(&vf->bdf), id, TEXT(&vf->pf),

@@ -22,7 +22,7 @@ enum store_mode { STORE_READ, STORE_WRITE };
 
 /*
  * Open the context's state file. STORE_READ: -ENOENT if there is none; STORE_WRITE: create the file
- * and its directory, and migrate an older schema.
+ * and its directory.
  */
 int store_open(struct vfctl_ctx *ctx, enum store_mode mode, struct store **ret_store);
 void store_close(struct store *store);

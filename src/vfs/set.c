@@ -39,7 +39,7 @@ static bool lease_differs(const struct vfctl_snapshot *s, const struct vfctl_vf 
 	const struct vfctl_lease_vf *leased = find_vf_in_leases(s->leases, &vf->bdf);
 	struct vfctl_vf_attrs change = *asked, next;
 
-	if (!leased || !leased->has_intent)
+	if (!leased)
 		return true;
 	vfctl_lease_vf_policy(leased, vf, &next);
 	attrs_complete(&change, &vf->attrs);
@@ -192,13 +192,9 @@ static int change_intent(struct vfctl_ctx *ctx, const struct vfctl_lease *lease,
 {
 	int r;
 
-	if (!vf->has_intent || lease->transient)
-		return ctx_fail(ctx, -EINVAL, lease->transient
-			? "VF %s is leased to domain %s for this run only, without a definition "
-			"by vfctl that could change"
-			: "an older vfctl leased VF %s to domain %s without recording the values; start "
-			  "the domain once, then change them", TEXT(&vf->bdf),
-			lease->domain_name);
+	if (lease->transient)
+		return ctx_fail(ctx, -EINVAL, "VF %s is leased to domain %s for this run only, without a "
+			"definition by vfctl that could change", TEXT(&vf->bdf), lease->domain_name);
 	*ret = vf->intent;
 	attrs_copy(ret, asked, UINT32_MAX);
 	/* Priority and protocol belong to a VLAN tag. */

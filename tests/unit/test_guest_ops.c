@@ -231,7 +231,7 @@ static void without_libvirt_nothing_is_known(void **state)
 static void lease(int node)
 {
 	struct vfctl_lease_vf vf = {.bdf = {.bus = 0x10, .slot = 0x10}, .pf = {.bus = 0x10},
-		.has_intent = true, .intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 7}};
+		.intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 7}};
 	struct vfctl_lease l = {.id = "L", .domain_uuid = UUID, .domain_name = (char *)"a",
 		.node = node, .vfs = &vf, .vf_count = 1};
 	_cleanup_(store_closep) struct store *store = NULL;
@@ -269,7 +269,7 @@ static void a_lease_ends(void **state)
 static void a_lease_is_made_from_its_text(void **state)
 {
 	struct vfctl_lease_vf vf = {.bdf = {.bus = 0x10, .slot = 0x10}, .pf = {.bus = 0x10},
-		.transient = true, .returns_identity = true, .has_intent = true,
+		.transient = true, .returns_identity = true,
 		.intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 7}};
 	struct vfctl_lease_cell cells[2] = {{.node = 1, .memory_node = 0, .memory_bytes = 5 << 20,
 		.page_bytes = 1 << 21, .shared_vcpus = 3}, {.node = 0, .memory_bytes = 1 << 20}};
@@ -322,7 +322,7 @@ static void what_a_vfs_pf_is_known_by_is_noted(void **state)
 static void a_vf_is_leased_from_its_text(void **state)
 {
 	struct vfctl_lease_vf vf = {.bdf = {.bus = 0x10, .slot = 0x10, .function = 2},
-		.pf = {.bus = 0x10}, .index = 1, .has_intent = true,
+		.pf = {.bus = 0x10}, .index = 1,
 		.intent = {.mask = VFCTL_ATTR_VLAN_ID, .vlan = 3}, .port_id = "00:1b:21:00:00:0a"};
 	_free_ char *text = lease_vf_to_text("L", &vf, true);
 	const struct op op = {&op_lease_vf, UUID "/0000:10:10.2", text, ""};

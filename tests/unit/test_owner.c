@@ -75,7 +75,7 @@ static void the_store_says_whose_it_is(void **state)
 
 static void a_lease_gives_it_to_one_vf(void **state)
 {
-	struct vfctl_lease_vf vf = {.pf = pf, .index = 2, .has_intent = true,
+	struct vfctl_lease_vf vf = {.pf = pf, .index = 2,
 		.intent = {.mask = VFCTL_ATTR_NODE_GUID, .node_guid = G},
 		.saved = {.mask = VFCTL_ATTR_PORT_GUID, .port_guid = G + 1}};
 	struct vfctl_lease lease = {.domain_uuid = A, .domain_name = (char *)"a", .vfs = &vf,

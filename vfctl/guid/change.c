@@ -305,11 +305,10 @@ static bool has_value(const struct vfctl_vf_attrs *a, const struct vfctl_id *id)
 	return a->mask & VFCTL_ATTR_MAC && mac == id->value;
 }
 
-/* Whether a VF of the lease has the value; leases of an older vfctl do not record values. */
 static bool is_carried(const struct vfctl_lease *lease, const struct vfctl_id *id)
 {
 	for (size_t i = 0; i < lease->vf_count; i++)
-		if (!lease->vfs[i].has_intent || has_value(&lease->vfs[i].intent, id))
+		if (has_value(&lease->vfs[i].intent, id))
 			return true;
 	return false;
 }

@@ -143,7 +143,7 @@ static int fill_differs(struct out *out, const void *of)
 OBJECT_OF(held_is, OF, it->vf ? &it->vf->attrs : NULL)
 TEXT_OF(held_pf, OF, it->pf ? vfctl_pf_name(it->pf, room) : NULL)
 OBJECT_OF(held_holder, OF, it->vf ? &it->vf->holder : NULL)
-OBJECT_OF(held_want, OF, it->leased->has_intent ? &it->want : NULL)
+OBJECT_OF(held_want, OF, &it->want)
 static const struct member held_table[] = {
 	FIELD_VIA("address", leased, bdf, "PCI address of the VF"),
 	FIELD_VIA("pf_address", leased, pf, "PCI address of its PF"),
@@ -151,8 +151,8 @@ static const struct member held_table[] = {
 	TEXT("pf", held_pf, "name of the PF; null: the VF does not exist", NULLABLE),
 	FIELD_VIA("numa_node", vf, numa_node, "NUMA node of the VF"),
 	OBJECT_GET("holder", held_holder, answer_holder, "present user of the VF", NULLABLE),
-	OBJECT_GET("want", held_want, answer_values, "values of the lease, and safe defaults; "
-		"null: an older vfctl made the lease", NULLABLE),
+	OBJECT_GET("want", held_want, answer_values, "values of the lease, and safe "
+		"defaults"),
 	OBJECT_GET("is", held_is, answer_values, "present values", NULLABLE),
 	FILL_EACH("differs", fill_differs, MEMBER_TEXT, "attributes that differ from the lease "
 		"while the domain runs, with their names in vfctl set; node: the VF and the CPUs "

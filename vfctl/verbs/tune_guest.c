@@ -102,7 +102,7 @@ static int take_vfs(struct invocation *in, struct guest_half *g, const struct vf
 		if (!pf) {
 			warn("VF %s: its PF is absent, so its driver is not known; it is omitted",
 				bdf);
-		} else if (!pf->infiniband && !(vf->has_intent && vf->intent.mask & VFCTL_ATTR_MAC)) {
+		} else if (!pf->infiniband && !(vf->intent.mask & VFCTL_ATTR_MAC)) {
 			warn("VF %s has no MAC of its own by which the guest could recognize it; "
 				"it is omitted", bdf);
 		} else {

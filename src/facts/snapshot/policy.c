@@ -29,10 +29,8 @@ struct vfctl_vf_attrs policy_complete(const struct vfctl_vf_attrs *want,
 uint32_t vfctl_lease_vf_policy(const struct vfctl_lease_vf *leased, const struct vfctl_vf *now,
 	struct vfctl_vf_attrs *ret_want)
 {
-	struct vfctl_vf_attrs want = {0};
+	const struct vfctl_vf_attrs want = policy_complete(&leased->intent, now);
 
-	if (leased->has_intent)
-		want = policy_complete(&leased->intent, now);
 	*ret_want = want;
 	return want.mask & now->attrs.mask & ~attrs_equal(&want, &now->attrs);
 }

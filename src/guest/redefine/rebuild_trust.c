@@ -20,7 +20,7 @@ void rebuild_grant_defaults(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 {
 	for (size_t i = 0; i < l->vf_count; i++) {
 		struct vfctl_lease_vf *vf = &l->vfs[i];
-		uint32_t grants = vf->has_intent ? grants_in(&vf->intent) : 0;
+		uint32_t grants = grants_in(&vf->intent);
 		_buf_ struct buf asked = {0};
 		const struct vfctl_pf *pf;
 		bool there = vfctl_inventory_vf_at(inv, &vf->bdf, &pf);

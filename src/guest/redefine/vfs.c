@@ -94,8 +94,6 @@ static void take_leased(struct redefine_op *r, struct vfctl_domain_vf *vf)
 
 	vf->pf = row->pf;
 	vf->index = row->index;
-	if (!row->has_intent)
-		return; /* of an older vfctl: its next start takes the metadata's values once */
 	vf->attrs = row->intent;
 	r->edited |= said.mask != row->intent.mask ||
 		(attrs_equal(&said, &row->intent) & said.mask) != said.mask;

@@ -27,10 +27,8 @@ struct vfctl_lease_vf {
 	bool returns_identity; /**< and its identities from pools are released then */
 	/**
 	 * The identity and policy with which the VF was leased. The guest gets these, and its
-	 * domain's metadata may not request more. Leases of older versions of vfctl do not have
-	 * them.
+	 * domain's metadata may not request more.
 	 */
-	bool has_intent;
 	struct vfctl_vf_attrs intent;
 	/**
 	 * Identification of its PF at the time of the lease (vfctl_pf.port_id); "" if it was not
@@ -83,7 +81,7 @@ struct vfctl_leases {
  * Read all leases. A state file that does not exist yet holds none.
  * @param ret_leases  freed with vfctl_leases_free().
  * @return 0; -EACCES when the file cannot be read by this user; -EBADF if it is not a state file of
- * vfctl, or of a newer version; -ENOMEM.
+ * vfctl, or has another schema; -ENOMEM.
  */
 int vfctl_leases_read(struct vfctl_ctx *ctx, struct vfctl_leases **ret_leases);
 void vfctl_leases_free(struct vfctl_leases *leases);

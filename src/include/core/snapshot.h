@@ -67,8 +67,7 @@ bool vfctl_vf_can_be_given(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
  * The values that a VF has during a guest's run: those of its lease, and safe defaults for the
  * other attributes of its driver (no VLAN, no rate limits, spoof check on, trust off).
  * @param now       the VF as it is.
- * @param ret_want  receives them; the mask is 0 for a lease of an older vfctl, which did not store
- * them.
+ * @param ret_want  receives them.
  * @return VFCTL_ATTR_ bits of the attributes that differ now; attributes that the driver does not
  * report count as equal.
  */

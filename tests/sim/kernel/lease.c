@@ -29,7 +29,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < intent.vf_count; i++)
 		vfs[lease.vf_count++] = (struct vfctl_lease_vf){.bdf = intent.vfs[i].bdf,
 			.pf = intent.vfs[i].pf, .index = intent.vfs[i].index,
-			.has_intent = true, .intent = intent.vfs[i].attrs};
+			.intent = intent.vfs[i].attrs};
 	if (r == 0)
 		r = store_open(ctx, STORE_WRITE, &store);
 	if (r == 0)
