@@ -146,31 +146,10 @@ static int definition_text(struct vfctl_ctx *ctx, const struct op *op, char **re
 	return r;
 }
 
-/* An older vfctl did not compare the metadata: ignore "no:" words and '*'. */
-static bool same_devices(const char *text, const char *observed)
-{
-	while (*text || *observed) {
-		size_t len;
-
-		observed += strspn(observed, " *");
-		text += strspn(text, " ");
-		len = strcspn(observed, " *");
-		if (str_starts(observed, "no:")) {
-			observed += len;
-			continue;
-		}
-		if (len != strcspn(text, " ") || strncmp(text, observed, len))
-			return false;
-		text += len;
-		observed += len;
-	}
-	return true;
-}
-
 /* Compare the devices and what was recorded of each. */
 static bool same_definition(const char *text, const char *observed)
 {
-	return strchr(text, '\n') ? begins_with(text, observed, "\n") : same_devices(text, observed);
+	return begins_with(text, observed, "\n");
 }
 
 static int define_with(struct vfctl_ctx *ctx, const struct op *op)

@@ -122,10 +122,7 @@ static int find_taken(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_l
 		!lease_text_is(op->want, (*ret_leases)->v[0].id))
 		return r;
 	now = &(*ret_leases)->v[0];
-	if (strchr(op->want, ' '))
-		r = lease_from_text(ctx, op->want, ret_text);
-	else /* of an older vfctl */
-		ret_text->lease.running = ret_text->lease.transient = true;
+	r = lease_from_text(ctx, op->want, ret_text);
 	if (r < 0 || (now->transient && !ret_text->lease.transient))
 		return r; /* the hook was faster: the VF belongs to the run */
 	if (now->running && !ret_text->lease.running)

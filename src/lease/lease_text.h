@@ -6,10 +6,7 @@
 #include "base/ctx.h"
 #include "core/lease.h"
 
-/*
- * A lease in the form of an operation: the id, a space, and the whole lease as JSON. An older vfctl
- * wrote only the id.
- */
+/* A lease in the form of an operation: the id, a space, and the whole lease as JSON. */
 struct lease_text {
 	struct vfctl_lease lease; /* also owns id, name, cells and VFs */
 };

@@ -182,10 +182,8 @@ static void a_definition_is_known_by_its_devices(void **state)
 		METADATA("7") "<devices>" DEVICE "</devices></domain>");
 	assert_int_equal(hv->define(ctx, hv, with), 0);
 	assert_is(&op, VF "*");
-	/* An older vfctl looked at the devices alone. */
-	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, VF, ""}, 1), 1);
-	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, VF "0", ""}, 1), 0);
-	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, "", ""}, 1), 0);
+	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, VF "*\n", ""}, 1), 1);
+	assert_int_equal(ops_are_done(ctx, &(struct op){&op_definition, UUID, VF "\n", ""}, 1), 0);
 	/* Somebody undefined it: it does not come back. */
 	assert_int_equal(hv->undefine(ctx, hv, UUID, 0), 0);
 	assert_int_equal(op_revert(ctx, &op), 0);
@@ -242,7 +240,7 @@ static void lease(int node)
 
 static void a_lease_ends(void **state)
 {
-	const struct op whole = {&op_lease, UUID, "L", ""}, end = {&op_unlease, UUID, "", "L"};
+	const struct op whole = {&op_lease, UUID, "L {\"domain\":\"a\"}", ""}, end = {&op_unlease, UUID, "", "L"};
 	const struct op vf = {&op_lease_vf, UUID "/" VF, "L", ""};
 	const struct op end_vf = {&op_unlease_vf, UUID "/" VF, "", "L"};
 
