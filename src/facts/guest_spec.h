@@ -16,7 +16,7 @@
  * @return 0; -EBADMSG it is not a valid guest; -EINVAL @xml is not a domain; -ENOMEM.
  */
 int guest_spec_read(struct vfctl_ctx *ctx, const char *xml, struct vfctl_guest **ret);
-/* Read the text of the element, which may consist of lines "vfs[0].vlan=8" of vfctl 0.1. */
+/* Read the text of the element. -EBADMSG it is not JSON, or not a valid guest. */
 int guest_spec_parse(struct vfctl_ctx *ctx, const char *text, struct vfctl_guest **ret);
 
 /* Write the file of @guest, which must have one, into the metadata. @ret_xml: the whole domain. */

@@ -21,7 +21,7 @@ static void edit(struct vfctl_ctx *ctx, const struct doc_node *doc)
 	free(json);
 }
 
-/* As metadata of a domain: JSON or lines. What is read from it is read from its JSON again. */
+/* As metadata of a domain: what is read from it is read from its JSON again. */
 static void read_back(struct vfctl_ctx *ctx, const char *data, size_t size)
 {
 	struct vfctl_guest *guest = NULL, *again = NULL;
