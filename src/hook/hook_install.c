@@ -21,7 +21,6 @@
  * be there. In the directory above it runs only files with certain names.
  */
 #define HOOK_NEW "/etc/libvirt/hooks/.50-vfctl.new"
-#define HOOK_LEFTOVER HOOK_DIR "/.50-vfctl.new" /* where earlier versions of vfctl wrote it */
 #define RELOAD_STAMP "/run/vfctl/hook-reload"
 
 /* ---- the daemon ---- */
@@ -197,8 +196,6 @@ static int install(struct vfctl_ctx *ctx, const char *program)
 	mkdir("/etc/libvirt", 0755);
 	mkdir("/etc/libvirt/hooks", 0755);
 	mkdir(HOOK_DIR, 0755);
-	if (unlink(HOOK_LEFTOVER) < 0 && errno != ENOENT)
-		return ctx_fail(ctx, -errno, "remove " HOOK_LEFTOVER ": %s", strerror(errno));
 	if (!has_libvirt())
 		log_warn(ctx, "libvirt is not installed on this host (neither libvirtd nor virtqemud "
 			"exists); the hook has no effect until it is");
@@ -217,17 +214,15 @@ static int apply_program(struct vfctl_ctx *ctx, const struct op *op)
 {
 	if (op->want[0])
 		return install(ctx, op->want);
-	if ((unlink(HOOK_LEFTOVER) < 0 && errno != ENOENT) ||
-		(unlink(VFCTL_HOOK_PATH) < 0 && errno != ENOENT))
+	if (unlink(VFCTL_HOOK_PATH) < 0 && errno != ENOENT)
 		return ctx_fail(ctx, -errno, "remove %s: %s", VFCTL_HOOK_PATH, strerror(errno));
 	return 0;
 }
 
 static int observe_program(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	bool left = access(HOOK_LEFTOVER, F_OK) == 0;
-	bool is = op->want[0] && !left && same_content(op->want, VFCTL_HOOK_PATH);
-	bool there = left || access(VFCTL_HOOK_PATH, F_OK) == 0;
+	bool is = op->want[0] && same_content(op->want, VFCTL_HOOK_PATH);
+	bool there = access(VFCTL_HOOK_PATH, F_OK) == 0;
 
 	return op_say(ctx, is ? op->want : there ? "another" : "", ret);
 }
@@ -277,7 +272,7 @@ int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
 		r = vfctl_hook_status_read(ctx, &status);
 	if (r < 0)
 		return r;
-	if (!status.executable || status.leftover || !same_content(found, VFCTL_HOOK_PATH))
+	if (!status.executable || !same_content(found, VFCTL_HOOK_PATH))
 		step_add_op(&change->steps, &op_hook_program, found, NULL, VFCTL_HOOK_PATH,
 			"copy %s to %s", found, VFCTL_HOOK_PATH);
 	if (change->steps.count || !status.seen_by_daemon)
@@ -295,7 +290,7 @@ int vfctl_hook_remove_plan(struct vfctl_ctx *ctx, struct vfctl_change **ret_chan
 		r = change_new(ctx, &change);
 	if (r < 0)
 		return r;
-	if (access(VFCTL_HOOK_PATH, F_OK) == 0 || access(HOOK_LEFTOVER, F_OK) == 0) {
+	if (access(VFCTL_HOOK_PATH, F_OK) == 0) {
 		step_add_op(&change->steps, &op_hook_program, "", NULL, VFCTL_HOOK_PATH,
 			"remove %s", VFCTL_HOOK_PATH);
 		add_reload(&change->steps);
@@ -311,7 +306,6 @@ int vfctl_hook_status_read(struct vfctl_ctx *ctx, struct vfctl_hook_status *ret_
 	int64_t told, installed = changed_at(VFCTL_HOOK_PATH);
 
 	s.has_libvirt = has_libvirt();
-	s.leftover = access(HOOK_LEFTOVER, F_OK) == 0;
 	s.installed = installed >= 0;
 	s.executable = access(VFCTL_HOOK_PATH, X_OK) == 0;
 	if (find_program(ctx, NULL, &program) == 0)

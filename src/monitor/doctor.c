@@ -41,10 +41,7 @@ static void check_hook(struct check_ctx *e)
 		unknown(e, "%s", vfctl_ctx_error(e->ctx));
 		return;
 	}
-	if (status.leftover)
-		a = found(e, "", "an incomplete copy is beside %s, and libvirt cannot start domains",
-			VFCTL_HOOK_PATH);
-	else if (!status.installed)
+	if (!status.installed)
 		a = found(e, "", "%s does not exist", VFCTL_HOOK_PATH);
 	else if (!status.executable)
 		a = found(e, "", "%s is not executable, so libvirt ignores it", VFCTL_HOOK_PATH);
@@ -55,7 +52,7 @@ static void check_hook(struct check_ctx *e)
 			"hooks only when it starts", VFCTL_HOOK_PATH, status.daemon_pid);
 	if (a)
 		a->fix = VFCTL_FIX_HOOK;
-	if (a && !status.leftover && (!has_leases(e) || (status.installed && status.executable)))
+	if (a && (!has_leases(e) || (status.installed && status.executable)))
 		a->severity = VFCTL_WARNING;
 }
 

@@ -7,9 +7,6 @@
 
 static const char *advice(const struct vfctl_hook_status *s)
 {
-	if (s->leftover)
-		return "an incomplete copy is beside it, so libvirt cannot start domains; run: vfctl "
-			"hook install";
 	if (!s->installed)
 		return "not installed; install it with: vfctl hook install";
 	if (!s->executable)
@@ -70,8 +67,6 @@ static const struct member hook_table[] = {
 	FIELD_AS("current", status.current, "the hook is the one of this vfctl"),
 	FIELD_AS("seen_by_daemon", status.seen_by_daemon, "libvirt started after the hook was "
 		"installed"),
-	FIELD_AS("leftover", status.leftover, "a partly written copy is among the hooks: libvirt "
-		"cannot start domains"),
 	FIELD_AS("has_libvirt", status.has_libvirt, "libvirt's QEMU driver is installed on this "
 		"host"),
 	FIELD_AS("daemon_pid", status.daemon_pid, "process ID of libvirt's daemon; null: it does "

@@ -21,11 +21,6 @@ struct vfctl_hook_status {
 	int daemon_pid;	 /**< process id of libvirtd or virtqemud; 0 if neither runs */
 	bool has_libvirt; /**< this host has libvirt's QEMU driver, running or not */
 	/**
-	 * An older vfctl that was killed left a part of itself in the directory of hooks. libvirt
-	 * runs that too, and then refuses to start any domain.
-	 */
-	bool leftover;
-	/**
 	 * libvirt looks for hooks only when it starts and on SIGHUP. False if the hook is newer
 	 * than the daemon and the daemon was not reloaded since. vfctl stores the time of its own
 	 * last reload beside the state file; other reloads are not known.
