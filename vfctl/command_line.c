@@ -91,8 +91,7 @@ static const struct option_row *find_in(const struct option_row *rows, size_t co
  * An option of the command precedes a common one of that name. Before the verb of @command is
  * known, the options of all its verbs are accepted.
  */
-static const struct option_row *find_option(const struct command *command, const char *name,
-	size_t len)
+const struct option_row *command_line_option(const struct command *command, const char *name, size_t len)
 {
 	const struct option_row *row = command ? find_in(command->options, command->option_count, name, len)
 					       : NULL;
@@ -100,26 +99,11 @@ static const struct option_row *find_option(const struct command *command, const
 	if (!row)
 		row = find_in(global_options, global_option_count, name, len);
 	for (const struct command *const *s = command ? command->subs : NULL; s && *s && !row; s++)
-		row = find_option(*s, name, len);
+		row = command_line_option(*s, name, len);
 	if (!row && (!command || command->reads || command->changes))
 		row = find_in(answer_options, ANSWER_OPTIONS, name, len);
 	if (!row && (!command || command->changes))
 		row = find_in(&dry_run_option, 1, name, len);
-	return row;
-}
-
-/* Former names of options, which are accepted until the release after the one that renamed them. */
-static const struct {
-	const char *former, *name;
-} renamed[] = {{"despite", "ignore-definitions"}, {"keep", "save-profile"}, {"end", "undo"}};
-
-const struct option_row *command_line_option(const struct command *command, const char *name, size_t len)
-{
-	const struct option_row *row = find_option(command, name, len);
-
-	for (size_t i = 0; i < ARRAY_SIZE(renamed) && !row; i++)
-		if (strlen(renamed[i].former) == len && strncmp(renamed[i].former, name, len) == 0)
-			row = find_option(command, renamed[i].name, strlen(renamed[i].name));
 	return row;
 }
 
@@ -269,7 +253,7 @@ int command_line_read(struct invocation *in, int argc, char **argv)
 int command_line_check(const struct invocation *in)
 {
 	for (size_t i = 0; i < in->option_count; i++)
-		if (!find_option(in->command, in->options[i].name, strlen(in->options[i].name)))
+		if (!command_line_option(in->command, in->options[i].name, strlen(in->options[i].name)))
 			return usage(in, "--%s is not an option of vfctl %s", in->options[i].name,
 				command_typed(in->command));
 	if (in->command->subs || in->arg_count < in->command->min_args + in->command->sub)

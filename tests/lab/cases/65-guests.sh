@@ -79,7 +79,7 @@ check "it starts" virsh -q start other
 check_is "with its VLAN, and spoof check" "31 true" bash -c \
 	"ip -j link show dev $ens1 | jq -r '.[0].vfinfo_list[3] | [.vlan_list[0].vlan, .spoofchk] | join(\" \")'"
 check "stop" virsh -q destroy other
-check "the way back" vfctl adopt other --end
+check "the way back" vfctl adopt other --undo
 check_is "nothing of vfctl's is left in it" 0 count other vfctl
 check "undefine" virsh -q undefine other
 
