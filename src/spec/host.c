@@ -243,7 +243,7 @@ static const char *const command_required[] = {"command", NULL};
 static const struct table after_change_table = {after_change_keys, ARRAY_SIZE(after_change_keys),
 	NULL, 0, .required = command_required};
 
-static const char *const typical_text[] = {"default", "learned", NULL};
+static const char *const typical_text[] = {"default", NULL};
 static const struct shape typical_shape = {.map = &typical_table};
 static const struct shape pool_shape = {.map = &pool_table};
 static const struct shape partition_shape = {.map = &partition_table};

@@ -80,8 +80,7 @@ int read_typical(struct reader *r, const struct key *key, const struct doc_node 
 {
 	if (value->kind != DOC_SCALAR)
 		return reader_each(r, key, value, VFCTL_TYPICAL_MAX, object, read_typical_guest);
-	/* An older vfctl derived them from former guests. */
-	if (!str_eq(value->text, "default") && !str_eq(value->text, "learned"))
+	if (!str_eq(value->text, "default"))
 		return reader_fail(r, value, key->name, -EINVAL, "'%.64s' is not allowed; it must be "
 			"a list of guests, or default", value->text);
 	return 0;
