@@ -122,7 +122,7 @@ static void put_host(struct buf *b, const struct survey *s)
 	buf_puts(b, s->fact_count ? "\n  },\n" : "},\n");
 }
 
-/* An older vfctl reads only the first one. */
+/* "baseline" is the first one, "baselines" all of several (take_baselines()). */
 static void put_baselines(struct buf *b, const struct bench_plan *plan)
 {
 	put_text(b, "baseline", plan->baselines ? plan->baselines[0] : NULL);
