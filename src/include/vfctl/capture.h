@@ -25,7 +25,7 @@ extern "C" {
  *              or .tgz.
  * @return 0; -EEXIST: the file exists; -EACCES: it cannot be written; -ENOPKG: zlib is not
  * installed; or another errno of the write.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_host_capture(struct vfctl_ctx *ctx, const char *path);
 

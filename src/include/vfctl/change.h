@@ -29,7 +29,7 @@ struct vfctl_change;
  * The number of steps.
  *
  * @return the number of steps; 0 if there is nothing to do: see vfctl_change_nothing().
- * @since 0.2
+ * @since 0.1
  */
 size_t vfctl_change_count(const struct vfctl_change *change);
 
@@ -38,7 +38,7 @@ size_t vfctl_change_count(const struct vfctl_change *change);
  *
  * @param index  position of the step, starting at 0.
  * @return a string owned by the change; NULL past the last step.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_change_describe(const struct vfctl_change *change, size_t index);
 
@@ -49,7 +49,7 @@ const char *vfctl_change_describe(const struct vfctl_change *change, size_t inde
  * @param step    position of the step, starting at 0.
  * @param number  position of the operation in its step, starting at 0.
  * @return a static string; NULL past the last operation of the step.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_operation_type(const struct vfctl_change *change, size_t step, size_t number);
 
@@ -59,7 +59,7 @@ const char *vfctl_operation_type(const struct vfctl_change *change, size_t step,
  * @param step    position of the step, starting at 0.
  * @param number  position of the operation in its step, starting at 0.
  * @return a string owned by the change; NULL past the last operation of the step.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_operation_target(const struct vfctl_change *change, size_t step, size_t number);
 
@@ -70,7 +70,7 @@ const char *vfctl_operation_target(const struct vfctl_change *change, size_t ste
  * @param number  position of the operation in its step, starting at 0.
  * @return a string owned by the change; NULL if the operation has no value of its own, and past the
  * last operation.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_operation_want(const struct vfctl_change *change, size_t step, size_t number);
 
@@ -81,7 +81,7 @@ const char *vfctl_operation_want(const struct vfctl_change *change, size_t step,
  * @param number  position of the operation in its step, starting at 0.
  * @return a string owned by the change; NULL if there was no value or if it is read only when the
  * change is run, and past the last operation.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_operation_before(const struct vfctl_change *change, size_t step, size_t number);
 
@@ -89,7 +89,7 @@ const char *vfctl_operation_before(const struct vfctl_change *change, size_t ste
  * Why the change has no steps, such as "domain web does not have VF 0000:11:10.0".
  *
  * @return a string owned by the change; NULL if it has steps, or if there is no particular reason.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_change_nothing(const struct vfctl_change *change);
 
@@ -97,7 +97,7 @@ const char *vfctl_change_nothing(const struct vfctl_change *change);
  * What the administrator still has to do after the steps, such as reloading a module.
  *
  * @return a string owned by the change; NULL if nothing is left to do.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_change_pending(const struct vfctl_change *change);
 
@@ -106,7 +106,7 @@ const char *vfctl_change_pending(const struct vfctl_change *change);
  * anew").
  *
  * @return a string owned by the change; NULL if there is nothing to add.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_change_result(const struct vfctl_change *change);
 
@@ -115,7 +115,7 @@ const char *vfctl_change_result(const struct vfctl_change *change);
  * vfctl_session_after_change() after the change was run.
  *
  * @return true if it does.
- * @since 0.2
+ * @since 0.1
  */
 bool vfctl_change_moves_ids(const struct vfctl_change *change);
 
@@ -134,7 +134,7 @@ bool vfctl_change_moves_ids(const struct vfctl_change *change);
  * @param change    a change, whether it was run or not.
  * @param ret_json  receives the string; free() it.
  * @return 0; -ENOMEM.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_change_json(struct vfctl_ctx *ctx, const struct vfctl_change *change, char **ret_json);
 
@@ -149,7 +149,7 @@ int vfctl_change_json(struct vfctl_ctx *ctx, const struct vfctl_change *change, 
  * not be rolled back completely; the message says what is left, and vfctl_recover_open_changes() or
  * the next change continues the roll-back; otherwise the errno of the step that failed, and the
  * host is as before.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_change_run(struct vfctl_ctx *ctx, struct vfctl_change *change);
 
@@ -157,7 +157,7 @@ int vfctl_change_run(struct vfctl_ctx *ctx, struct vfctl_change *change);
  * Free a change, whether it was run or not, and release its locks.
  *
  * @param change  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_change_free(struct vfctl_change *change);
 

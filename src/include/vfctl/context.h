@@ -25,7 +25,7 @@ struct vfctl_ctx;
  * The version of the library, "MAJOR.MINOR.PATCH".
  *
  * @return a static string.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_version(void);
 
@@ -34,7 +34,7 @@ const char *vfctl_version(void);
  *
  * @param ret_ctx  receives the context; free it with vfctl_ctx_free().
  * @return 0, or -ENOMEM.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_ctx_new(struct vfctl_ctx **ret_ctx);
 
@@ -42,7 +42,7 @@ int vfctl_ctx_new(struct vfctl_ctx **ret_ctx);
  * Free a context. Free every object that was made with it first.
  *
  * @param ctx  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_ctx_free(struct vfctl_ctx *ctx);
 
@@ -59,7 +59,7 @@ void vfctl_ctx_free(struct vfctl_ctx *ctx);
  * @return 0; -ENOENT: there is no such file; -EINVAL: it is not a capture, or contains something
  * other than files, directories and symbolic links; -EBADMSG: it is damaged; -EFBIG, -E2BIG: it is
  * too large; -ENOPKG: zlib is not installed.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_ctx_open_host(struct vfctl_ctx *ctx, const char *path);
 
@@ -76,7 +76,7 @@ int vfctl_ctx_open_host(struct vfctl_ctx *ctx, const char *path);
  * @param key    one of the keys above.
  * @param value  the new value; it is copied.
  * @return 0; -EINVAL: the key is unknown, or the value is not valid.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_ctx_set(struct vfctl_ctx *ctx, const char *key, const char *value);
 
@@ -85,7 +85,7 @@ int vfctl_ctx_set(struct vfctl_ctx *ctx, const char *key, const char *value);
  * said, and what to do.
  *
  * @return a string owned by the context, valid until the next call with it; "" if nothing failed.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_ctx_error(const struct vfctl_ctx *ctx);
 
@@ -94,7 +94,7 @@ const char *vfctl_ctx_error(const struct vfctl_ctx *ctx);
  *
  * @return a part of the string that vfctl_ctx_error() returns, valid as long as that; "" if the
  * message names no remedy.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_ctx_remedy(const struct vfctl_ctx *ctx);
 
@@ -105,7 +105,7 @@ const char *vfctl_ctx_remedy(const struct vfctl_ctx *ctx);
  * succeed later.
  *
  * @return true if it was a mistake.
- * @since 0.2
+ * @since 0.1
  */
 bool vfctl_ctx_usage_error(const struct vfctl_ctx *ctx);
 
@@ -115,11 +115,11 @@ bool vfctl_ctx_usage_error(const struct vfctl_ctx *ctx);
  * etcd or libvirt) leave nothing in progress.
  *
  * @return true if a write is still in progress.
- * @since 0.2
+ * @since 0.1
  */
 bool vfctl_ctx_unfinished(const struct vfctl_ctx *ctx);
 
-/** What a reason says; see vfctl_ctx_reason() and vfctl_assignment_reason(). @since 0.2 */
+/** What a reason says; see vfctl_ctx_reason() and vfctl_assignment_reason(). @since 0.1 */
 enum vfctl_reason_kind {
 	VFCTL_REASON_CHOICE,  /**< what was chosen, and why */
 	VFCTL_REASON_WARNING, /**< it works, but not as well as it could */
@@ -135,12 +135,12 @@ enum vfctl_reason_kind {
  * @param ret_kind  receives the kind; may be NULL.
  * @return one sentence, owned by the context and valid until the next call with it; NULL past the
  * last reason.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_ctx_reason(const struct vfctl_ctx *ctx, size_t index,
 	enum vfctl_reason_kind *ret_kind);
 
-/** How important a line of the log is. @since 0.2 */
+/** How important a line of the log is. @since 0.1 */
 enum vfctl_log_level {
 	VFCTL_LOG_ERROR,   /**< a failure that does not make the call fail */
 	VFCTL_LOG_WARNING, /**< something that the administrator should know */
@@ -162,7 +162,7 @@ typedef void (*vfctl_log_fn)(void *data, enum vfctl_log_level level, const char 
  *
  * @param fn    called by the thread that uses the context; NULL (the default): nothing is logged.
  * @param data  passed to @p fn.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_ctx_set_log(struct vfctl_ctx *ctx, vfctl_log_fn fn, void *data);
 
@@ -185,7 +185,7 @@ typedef void (*vfctl_progress_fn)(void *data, const char *text);
  *
  * @param fn    called by the thread that uses the context; NULL (the default): nothing is called.
  * @param data  passed to @p fn.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_ctx_set_progress(struct vfctl_ctx *ctx, vfctl_progress_fn fn, void *data);
 
@@ -196,7 +196,7 @@ void vfctl_ctx_set_progress(struct vfctl_ctx *ctx, vfctl_progress_fn fn, void *d
  *
  * @param budget_ms  milliseconds from now; 0 (the default): no common limit, only that of each
  *                   single wait.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_ctx_set_deadline_ms(struct vfctl_ctx *ctx, unsigned budget_ms);
 
@@ -204,7 +204,7 @@ void vfctl_ctx_set_deadline_ms(struct vfctl_ctx *ctx, unsigned budget_ms);
  * Ask the running call to stop before its next step and to roll back; it then returns -EINTR. This
  * function may be called from a signal handler, and from another thread while the context exists.
  *
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_ctx_cancel(struct vfctl_ctx *ctx);
 

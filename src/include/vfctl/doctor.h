@@ -28,7 +28,7 @@ struct vfctl_doctor;
  * @param subject  name of a PF or domain, to check only what concerns it; NULL to check everything.
  * @param ret      receives the findings; free them with vfctl_doctor_free().
  * @return 0; -ENOENT: there is no such PF or domain.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_doctor_run(struct vfctl_session *session, const char *subject, struct vfctl_doctor **ret);
 
@@ -36,7 +36,7 @@ int vfctl_doctor_run(struct vfctl_session *session, const char *subject, struct 
  * Free findings.
  *
  * @param doctor  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_doctor_free(struct vfctl_doctor *doctor);
 
@@ -58,7 +58,7 @@ void vfctl_doctor_free(struct vfctl_doctor *doctor);
  * @param key    one of the keys above.
  * @return a string owned by the findings; NULL past the last finding, and if the finding has no
  * such value.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_doctor_get(const struct vfctl_doctor *doctor, size_t index, const char *key);
 
@@ -68,7 +68,7 @@ const char *vfctl_doctor_get(const struct vfctl_doctor *doctor, size_t index, co
  * @param index    position, starting at 0.
  * @param ret_why  receives the reason, owned by the findings; may be NULL.
  * @return the name of the check, static; NULL past the last one.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_doctor_gap(const struct vfctl_doctor *doctor, size_t index, const char **ret_why);
 
@@ -81,7 +81,7 @@ const char *vfctl_doctor_gap(const struct vfctl_doctor *doctor, size_t index, co
  * @param ret      receives the change; free it with vfctl_change_free().
  * @return 0; -EOPNOTSUPP: vfctl has no fix for it: see its remedy; -ENOENT: there is no such
  * finding.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_fix(struct vfctl_session *session, const struct vfctl_doctor *doctor, size_t index,
 	bool dry_run, struct vfctl_change **ret);

@@ -27,7 +27,7 @@ extern "C" {
  * template is not domain XML or cannot be completed, the form of a VF cannot express its policy, or
  * the guest was placed on a model; -E2BIG: the template is too long; -EEXIST: the template already
  * contains one of the VFs; -ENOPKG: libxml2 is not installed.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_placed_xml(const struct vfctl_placed *placed, const char *template_name, char **ret_xml);
 
@@ -40,7 +40,7 @@ int vfctl_placed_xml(const struct vfctl_placed *placed, const char *template_nam
  * @param ret    receives the placement; free it with vfctl_assignment_free().
  * @return 0; -EINVAL: it is not domain XML, or its vCPUs are not pinned in a form that an
  * assignment can express; -E2BIG: it is too long; -ENOPKG: libxml2 is not installed.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_domain_read_placement(struct vfctl_ctx *ctx, const char *xml,
 	const struct vfctl_host_model *model, struct vfctl_assignment **ret);
@@ -50,7 +50,7 @@ int vfctl_domain_read_placement(struct vfctl_ctx *ctx, const char *xml,
  * freed with that.
  *
  * @param assignment  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_assignment_free(struct vfctl_assignment *assignment);
 

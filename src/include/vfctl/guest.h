@@ -33,7 +33,7 @@ struct vfctl_host_model;
  * @param ret   receives the guest; free it with vfctl_guest_free().
  * @return 0; -EINVAL: an unknown or repeated key, or a value of the wrong kind or outside its
  * range; -E2BIG: it is too long; -EILSEQ: it is not UTF-8.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	struct vfctl_guest **ret);
@@ -42,7 +42,7 @@ int vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
  * Free a guest. Free placements and changes that were made with it first.
  *
  * @param guest  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_guest_free(struct vfctl_guest *guest);
 
@@ -50,7 +50,7 @@ void vfctl_guest_free(struct vfctl_guest *guest);
  * The name of a guest, which is also the name of its domain.
  *
  * @return a string owned by the guest.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_guest_name(const struct vfctl_guest *guest);
 
@@ -59,7 +59,7 @@ const char *vfctl_guest_name(const struct vfctl_guest *guest);
  *
  * @param ret  receives the string; free() it.
  * @return 0; -ENOMEM.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_guest_schema(struct vfctl_ctx *ctx, char **ret);
 
@@ -71,7 +71,7 @@ int vfctl_guest_schema(struct vfctl_ctx *ctx, char **ret);
  * @param ret  receives the model; free it with vfctl_model_free().
  * @return 0; -EINVAL: a reserved CPU does not exist, or is also a shared one; -ENOPKG: hwloc is not
  * installed; -EACCES: the leases cannot be read.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_session_model(struct vfctl_session *session, struct vfctl_host_model **ret);
 
@@ -85,7 +85,7 @@ int vfctl_session_model(struct vfctl_session *session, struct vfctl_host_model *
  * @return 0; -ENOENT, -EACCES: the file cannot be read; -E2BIG: it is too long; -EBADMSG: it is not
  * JSON; -EINVAL: it is not a model, and the message names the member; -ENOPKG: hwloc is not
  * installed.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_model_load(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_model **ret);
 
@@ -98,7 +98,7 @@ int vfctl_model_load(struct vfctl_ctx *ctx, const char *path, struct vfctl_host_
  * @param ret   receives the model; free it with vfctl_model_free().
  * @return 0; -EBADMSG: it is not JSON; -EINVAL: it is not a model, and the message names the
  * member.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text, size_t len,
 	struct vfctl_host_model **ret);
@@ -107,7 +107,7 @@ int vfctl_model_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
  * The model as JSON, which vfctl_model_parse() reads back.
  *
  * @return a string; free() it. NULL if memory is exhausted.
- * @since 0.2
+ * @since 0.1
  */
 char *vfctl_model_format(const struct vfctl_host_model *model);
 
@@ -115,7 +115,7 @@ char *vfctl_model_format(const struct vfctl_host_model *model);
  * Free a model. Free the placements on it first.
  *
  * @param model  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_model_free(struct vfctl_host_model *model);
 

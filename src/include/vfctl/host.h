@@ -30,7 +30,7 @@ struct vfctl_vf;
 /** NUMA node of a device without one, as the kernel prints it. */
 #define VFCTL_NODE_NONE (-1)
 
-/** What uses a VF now. Its lease is separate: see the key "leased-to". @since 0.2 */
+/** What uses a VF now. Its lease is separate: see the key "leased-to". @since 0.1 */
 enum vfctl_holder_kind {
 	VFCTL_HOLDER_NONE,   /**< the VF is not in use */
 	VFCTL_HOLDER_DOMAIN, /**< a running libvirt domain: its QEMU has it open in VFIO */
@@ -38,8 +38,8 @@ enum vfctl_holder_kind {
 	VFCTL_HOLDER_NETNS,  /**< its network device is in another network namespace */
 	VFCTL_HOLDER_HOST,   /**< the host uses its network device: it is up, a port of a bridge or bond,
 				  below a macvtap or VLAN, or has an XDP program */
-	VFCTL_HOLDER_PROCESS, /**< a process has it open through UIO, RDMA verbs or vDPA; @since 0.2 */
-	VFCTL_HOLDER_VDPA,   /**< a vDPA device of the host is on it; @since 0.2 */
+	VFCTL_HOLDER_PROCESS, /**< a process has it open through UIO, RDMA verbs or vDPA; @since 0.1 */
+	VFCTL_HOLDER_VDPA,   /**< a vDPA device of the host is on it; @since 0.1 */
 };
 
 /**
@@ -51,7 +51,7 @@ enum vfctl_holder_kind {
  *              without their VFs; NULL to read everything.
  * @param ret   receives the snapshot; free it with vfctl_snapshot_free().
  * @return 0, or the negative errno of the first read that failed.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only, struct vfctl_snapshot **ret);
 
@@ -59,7 +59,7 @@ int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only, struct vfctl_sn
  * Free a snapshot with its PFs and VFs.
  *
  * @param snapshot  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_snapshot_free(struct vfctl_snapshot *snapshot);
 
@@ -68,7 +68,7 @@ void vfctl_snapshot_free(struct vfctl_snapshot *snapshot);
  *
  * @param index  position, starting at 0.
  * @return the PF, owned by the snapshot; NULL past the last PF.
- * @since 0.2
+ * @since 0.1
  */
 const struct vfctl_pf *vfctl_snapshot_pf(const struct vfctl_snapshot *snapshot, size_t index);
 
@@ -78,7 +78,7 @@ const struct vfctl_pf *vfctl_snapshot_pf(const struct vfctl_snapshot *snapshot, 
  * @param name  the name, as a user would type it.
  * @param ret   receives the PF, owned by the snapshot.
  * @return 0; -ENOENT: there is no such PF, and the message names those that exist.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_snapshot_find_pf(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	const char *name, const struct vfctl_pf **ret);
@@ -90,7 +90,7 @@ int vfctl_snapshot_find_pf(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s
  * @param ret_pf  receives its PF, owned by the snapshot; may be NULL.
  * @param ret     receives the VF, owned by the snapshot.
  * @return 0; -EINVAL: the name is neither of these; -ENOENT: there is no such PF or VF.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_snapshot_find_vf(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	const char *name, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret);
@@ -101,7 +101,7 @@ int vfctl_snapshot_find_vf(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s
  *
  * @param index  position, starting at 0.
  * @return a sentence, owned by the snapshot; NULL past the last one.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_snapshot_gap(const struct vfctl_snapshot *snapshot, size_t index);
 
@@ -110,7 +110,7 @@ const char *vfctl_snapshot_gap(const struct vfctl_snapshot *snapshot, size_t ind
  *
  * @param buf  VFCTL_BDF_TEXT bytes, used when the name is the address.
  * @return a string owned by the snapshot, or @p buf.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 
@@ -119,7 +119,7 @@ const char *vfctl_pf_name(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
  *
  * @param buf  VFCTL_BDF_TEXT bytes, receives the text.
  * @return @p buf.
- * @since 0.2
+ * @since 0.1
  */
 char *vfctl_pf_address(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
 
@@ -127,7 +127,7 @@ char *vfctl_pf_address(const struct vfctl_pf *pf, char buf[VFCTL_BDF_TEXT]);
  * The NUMA node of a PF.
  *
  * @return the kernel's number, or VFCTL_NODE_NONE.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_pf_node(const struct vfctl_pf *pf);
 
@@ -136,7 +136,7 @@ int vfctl_pf_node(const struct vfctl_pf *pf);
  * device.
  *
  * @return the number of VFs, 0 to 65535.
- * @since 0.2
+ * @since 0.1
  */
 uint32_t vfctl_pf_total_vfs(const struct vfctl_pf *pf);
 
@@ -144,7 +144,7 @@ uint32_t vfctl_pf_total_vfs(const struct vfctl_pf *pf);
  * The number of VFs that a PF has.
  *
  * @return the number of VFs, 0 to vfctl_pf_total_vfs().
- * @since 0.2
+ * @since 0.1
  */
 uint32_t vfctl_pf_vf_count(const struct vfctl_pf *pf);
 
@@ -155,7 +155,7 @@ uint32_t vfctl_pf_vf_count(const struct vfctl_pf *pf);
  *            missing.
  * @return the VF, owned by the snapshot; NULL past the last VF, or when the VFs of this PF were not
  *         read.
- * @since 0.2
+ * @since 0.1
  */
 const struct vfctl_vf *vfctl_pf_vf(const struct vfctl_pf *pf, size_t at);
 
@@ -170,7 +170,7 @@ const struct vfctl_vf *vfctl_pf_vf(const struct vfctl_pf *pf, size_t at);
  * @param size  bytes of @p buf.
  * @return the length of the whole text in bytes; -ENODATA: the PF has no such value, or it is not
  * known (@p buf is then unchanged); -ENOENT: there is no such key.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_pf_get(const struct vfctl_pf *pf, const char *key, char *buf, size_t size);
 
@@ -180,7 +180,7 @@ int vfctl_pf_get(const struct vfctl_pf *pf, const char *key, char *buf, size_t s
  * @param index     position, starting at 0.
  * @param ret_help  receives a static line that describes the value; may be NULL.
  * @return a static string; NULL past the last key.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_pf_key(size_t index, const char **ret_help);
 
@@ -188,7 +188,7 @@ const char *vfctl_pf_key(size_t index, const char **ret_help);
  * The index of a VF in its PF: the N of "PF/N" and of the kernel's virtfnN.
  *
  * @return the index, starting at 0.
- * @since 0.2
+ * @since 0.1
  */
 uint32_t vfctl_vf_index(const struct vfctl_vf *vf);
 
@@ -197,7 +197,7 @@ uint32_t vfctl_vf_index(const struct vfctl_vf *vf);
  *
  * @param buf  VFCTL_BDF_TEXT bytes, receives the text.
  * @return @p buf.
- * @since 0.2
+ * @since 0.1
  */
 char *vfctl_vf_address(const struct vfctl_vf *vf, char buf[VFCTL_BDF_TEXT]);
 
@@ -205,7 +205,7 @@ char *vfctl_vf_address(const struct vfctl_vf *vf, char buf[VFCTL_BDF_TEXT]);
  * The NUMA node of a VF.
  *
  * @return the kernel's number, or VFCTL_NODE_NONE.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_vf_node(const struct vfctl_vf *vf);
 
@@ -213,7 +213,7 @@ int vfctl_vf_node(const struct vfctl_vf *vf);
  * What uses a VF now. vfctl_vf_get() returns the name of the user for the key "holder-name".
  *
  * @return one of the kinds; new releases may add kinds.
- * @since 0.2
+ * @since 0.1
  */
 enum vfctl_holder_kind vfctl_vf_holder(const struct vfctl_vf *vf);
 
@@ -222,7 +222,7 @@ enum vfctl_holder_kind vfctl_vf_holder(const struct vfctl_vf *vf);
  * cleaned after its last guest.
  *
  * @return true if it is free.
- * @since 0.2
+ * @since 0.1
  */
 bool vfctl_vf_is_free(const struct vfctl_vf *vf);
 
@@ -237,7 +237,7 @@ bool vfctl_vf_is_free(const struct vfctl_vf *vf);
  * @param size  bytes of @p buf.
  * @return the length of the whole text in bytes; -ENODATA: the VF has no such value, or it is not
  * known (@p buf is then unchanged); -ENOENT: there is no such key.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_vf_get(const struct vfctl_vf *vf, const char *key, char *buf, size_t size);
 
@@ -247,7 +247,7 @@ int vfctl_vf_get(const struct vfctl_vf *vf, const char *key, char *buf, size_t s
  * @param index     position, starting at 0.
  * @param ret_help  receives a static line that describes the value; may be NULL.
  * @return a static string; NULL past the last key.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_vf_key(size_t index, const char **ret_help);
 
@@ -259,7 +259,7 @@ const char *vfctl_vf_key(size_t index, const char **ret_help);
  * @param ret_help  receives a static line that describes the attribute and its range with units;
  *                  may be NULL.
  * @return a static string; NULL past the last attribute.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_attr_key(size_t index, const char **ret_help);
 

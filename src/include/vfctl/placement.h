@@ -26,7 +26,7 @@ struct vfctl_placed;
 /** The placement of one guest, or its refusal. */
 struct vfctl_assignment;
 
-/** Why a guest is not placed. @since 0.2 */
+/** Why a guest is not placed. @since 0.1 */
 enum vfctl_refusal {
 	VFCTL_REFUSAL_NONE,   /**< it is placed */
 	VFCTL_REFUSAL_VFS,    /**< not enough VFs */
@@ -44,7 +44,7 @@ enum vfctl_refusal {
  *                 vfctl_placed_free().
  * @return 0; -ENOENT: a PF that the guest names does not exist; -EINVAL: that PF belongs to another
  * fabric; -EACCES: the leases cannot be read; -ENOPKG: hwloc is not installed.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_place_guest(struct vfctl_session *session, struct vfctl_guest *guest,
 	struct vfctl_placed **ret);
@@ -58,7 +58,7 @@ int vfctl_place_guest(struct vfctl_session *session, struct vfctl_guest *guest,
  * @param ret     receives the result; free it with vfctl_placed_free().
  * @return 0; -ENOENT: the model has no such PF; -EINVAL: the model contradicts itself, or a PF
  * belongs to another fabric; -EINTR: vfctl_ctx_cancel() was called.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_place_on_model(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	struct vfctl_guest *const guests[], size_t count, struct vfctl_placed **ret);
@@ -67,7 +67,7 @@ int vfctl_place_on_model(struct vfctl_ctx *ctx, const struct vfctl_host_model *m
  * Free a result with its assignments.
  *
  * @param placed  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_placed_free(struct vfctl_placed *placed);
 
@@ -76,7 +76,7 @@ void vfctl_placed_free(struct vfctl_placed *placed);
  *
  * @param index  position, starting at 0.
  * @return the assignment, owned by @p placed; NULL past the last guest.
- * @since 0.2
+ * @since 0.1
  */
 const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed,
 	size_t index);
@@ -86,7 +86,7 @@ const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed
  * False if the search ended at its limit.
  *
  * @return true if it is proven.
- * @since 0.2
+ * @since 0.1
  */
 bool vfctl_placed_is_proven(const struct vfctl_placed *placed);
 
@@ -94,7 +94,7 @@ bool vfctl_placed_is_proven(const struct vfctl_placed *placed);
  * Whether a guest is placed, and if not, what is short.
  *
  * @return one of the refusals; new releases may add refusals.
- * @since 0.2
+ * @since 0.1
  */
 enum vfctl_refusal vfctl_assignment_refusal(const struct vfctl_assignment *assignment);
 
@@ -102,7 +102,7 @@ enum vfctl_refusal vfctl_assignment_refusal(const struct vfctl_assignment *assig
  * The name of a refusal.
  *
  * @return "none", "VFs", "CPUs", "memory" or "others", static; "unknown" for anything else.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_refusal_name(enum vfctl_refusal refusal);
 
@@ -110,7 +110,7 @@ const char *vfctl_refusal_name(enum vfctl_refusal refusal);
  * The NUMA node of a guest; for a guest with several NUMA cells, the node of the first one.
  *
  * @return the kernel's number; VFCTL_NODE_NONE if the guest is refused.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_assignment_node(const struct vfctl_assignment *assignment);
 
@@ -118,7 +118,7 @@ int vfctl_assignment_node(const struct vfctl_assignment *assignment);
  * Whether the memory and the VFs of a guest are all on the nodes of its CPUs.
  *
  * @return true if they are; false if the guest is refused.
- * @since 0.2
+ * @since 0.1
  */
 bool vfctl_assignment_is_local(const struct vfctl_assignment *assignment);
 
@@ -141,7 +141,7 @@ bool vfctl_assignment_is_local(const struct vfctl_assignment *assignment);
  * @param size  bytes of @p buf.
  * @return the length of the whole text in bytes; -ENODATA: the guest is refused, or it has no such
  * value; -ENOENT: there is no such key.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_assignment_get(const struct vfctl_assignment *assignment, const char *key, char *buf,
 	size_t size);
@@ -152,7 +152,7 @@ int vfctl_assignment_get(const struct vfctl_assignment *assignment, const char *
  * @param index  position, starting at 0.
  * @param buf    VFCTL_BDF_TEXT bytes, receives the address.
  * @return @p buf; NULL past the last VF.
- * @since 0.2
+ * @since 0.1
  */
 char *vfctl_assignment_vf(const struct vfctl_assignment *assignment, size_t index,
 	char buf[VFCTL_BDF_TEXT]);
@@ -164,7 +164,7 @@ char *vfctl_assignment_vf(const struct vfctl_assignment *assignment, size_t inde
  * @param index     position, starting at 0.
  * @param ret_kind  receives the kind; may be NULL.
  * @return one sentence, owned by the assignment; NULL past the last reason.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_assignment_reason(const struct vfctl_assignment *assignment, size_t index,
 	enum vfctl_reason_kind *ret_kind);

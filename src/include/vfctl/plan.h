@@ -50,7 +50,7 @@ extern "C" {
  * @return 0; -ENOENT: there is no such PF; -ERANGE: the count is 0 or above the limit; -EBUSY: a VF
  * is in use, and the message names its holder; -EOPNOTSUPP: the driver cannot create VFs through
  * sysfs (mlx4), or there is no IOMMU for vfio-pci.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_create(struct vfctl_session *session, const char *pf, uint32_t count,
 	const char *const options[], bool dry_run, struct vfctl_change **ret);
@@ -66,7 +66,7 @@ int vfctl_plan_create(struct vfctl_session *session, const char *pf, uint32_t co
  * @param ret  receives the change; free it with vfctl_change_free().
  * @return 0; -ENOENT: there is no such PF; -EBUSY: a VF is in use, and the message names its
  * holder.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_destroy(struct vfctl_session *session, const char *pf, const char *const options[],
 	bool dry_run, struct vfctl_change **ret);
@@ -88,7 +88,7 @@ int vfctl_plan_destroy(struct vfctl_session *session, const char *pf, const char
  * range; -EEXIST: the MAC or GUID belongs to another owner; -EBUSY: the MAC, GUIDs or vectors of a
  * VF in use would change, or the VF belongs to a running domain and neither live nor config is
  * given; -EOPNOTSUPP: the driver does not support the attribute.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_set(struct vfctl_session *session, const char *const vfs[],
 	const char *const options[], bool dry_run, struct vfctl_change **ret);
@@ -109,7 +109,7 @@ int vfctl_plan_set(struct vfctl_session *session, const char *const vfs[],
  * @return 0; -ENOENT: there is no such PF or profile; -EINVAL: a setting or its value is not valid;
  * -EOPNOTSUPP: the driver supports none of the settings; -ENODEV: the PF has no network device in
  * this network namespace; -EBUSY: the driver would reset the PF, and guests use its VFs.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_tune(struct vfctl_session *session, const char *pf, const char *const options[],
 	bool dry_run, struct vfctl_change **ret);
@@ -124,7 +124,7 @@ struct vfctl_declaration;
  * @param session  must outlive the result.
  * @param ret      receives the comparison; free it with vfctl_declaration_free().
  * @return 0; -EEXIST: two entries of host.yaml match the same PF.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_declaration_read(struct vfctl_session *session, struct vfctl_declaration **ret);
 
@@ -132,7 +132,7 @@ int vfctl_declaration_read(struct vfctl_session *session, struct vfctl_declarati
  * Free a comparison with its dry runs.
  *
  * @param declaration  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_declaration_free(struct vfctl_declaration *declaration);
 
@@ -153,7 +153,7 @@ void vfctl_declaration_free(struct vfctl_declaration *declaration);
  * @param key    one of the keys above.
  * @return a string owned by the comparison; NULL past the last entry, and if the entry has no such
  * value.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_declaration_get(const struct vfctl_declaration *declaration, size_t index,
 	const char *key);
@@ -164,7 +164,7 @@ const char *vfctl_declaration_get(const struct vfctl_declaration *declaration, s
  * @param index  position of the entry, starting at 0.
  * @return a change owned by the comparison; NULL past the last entry, for an entry with an error,
  * and for a PF that is not managed.
- * @since 0.2
+ * @since 0.1
  */
 const struct vfctl_change *vfctl_declaration_change(const struct vfctl_declaration *declaration,
 	size_t index);
@@ -178,7 +178,7 @@ const struct vfctl_change *vfctl_declaration_change(const struct vfctl_declarati
  * @return 0; -EAGAIN: the entry now matches another PF; call vfctl_declaration_read() again;
  * -ENOENT: there is no such entry, or it matches no PF of this host; or an errno of
  * vfctl_plan_create(), vfctl_plan_destroy() or vfctl_plan_set().
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_apply(struct vfctl_session *session, const struct vfctl_declaration *declaration,
 	size_t index, struct vfctl_change **ret);
@@ -198,7 +198,7 @@ int vfctl_plan_apply(struct vfctl_session *session, const struct vfctl_declarati
  * help; -ENOENT: a PF or template that the guest names does not exist; -EEXIST: libvirt has a
  * domain of that name or UUID that vfctl did not define, or that another program changed; -EBUSY:
  * the domain runs, and the hook did not see its start.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_define(struct vfctl_session *session, struct vfctl_guest *guest,
 	const char *const options[], bool dry_run, struct vfctl_change **ret);
@@ -219,7 +219,7 @@ int vfctl_plan_define(struct vfctl_session *session, struct vfctl_guest *guest,
  * @param ret     receives the change; free it with vfctl_change_free().
  * @return 0; -EBUSY: the domain runs, or it has saved memory or snapshots that no option removes;
  * -EPERM: vfctl did not define it.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_undefine(struct vfctl_session *session, const char *domain,
 	const char *const options[], bool dry_run, struct vfctl_change **ret);
@@ -246,7 +246,7 @@ int vfctl_plan_undefine(struct vfctl_session *session, const char *domain,
  * or leased; the message names the holder; -EEXIST: with ensure, the domain has the VF with other
  * attributes; -ENOSPC: the domain has no free PCIe root port; -EINVAL: live is given and the domain
  * is off.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_attach(struct vfctl_session *session, const char *domain,
 	const char *const options[], bool dry_run, struct vfctl_change **ret);
@@ -265,7 +265,7 @@ int vfctl_plan_attach(struct vfctl_session *session, const char *domain,
  * @param ret     receives the change; free it with vfctl_change_free().
  * @return 0; -ENOENT: there is no such domain or VF; -EINVAL: live is given and the domain is off,
  * or no VF is named and the domain has several.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_detach(struct vfctl_session *session, const char *domain,
 	const char *const options[], bool dry_run, struct vfctl_change **ret);
@@ -279,7 +279,7 @@ int vfctl_plan_detach(struct vfctl_session *session, const char *domain,
  * @param ret     receives the change; free it with vfctl_change_free().
  * @return 0; an errno of vfctl_plan_define(); -ENOENT: there is no such domain; -EEXIST: vfctl did
  * not define the domain, or its guest.yaml is not known.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_move(struct vfctl_session *session, const char *domain, bool dry_run,
 	struct vfctl_change **ret);
@@ -298,7 +298,7 @@ int vfctl_plan_move(struct vfctl_session *session, const char *domain, bool dry_
  * or the domain runs (with undo); -EINVAL: the domain is transient, or takes VFs from a libvirt
  * network; -EEXIST: its MAC or GUID belongs to another owner; -EPERM: with undo, vfctl defined the
  * domain.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_adopt(struct vfctl_session *session, const char *domain,
 	const char *const options[], bool dry_run, struct vfctl_change **ret);
@@ -311,7 +311,7 @@ int vfctl_plan_adopt(struct vfctl_session *session, const char *domain,
  * @param domain  name or UUID. The change has no steps for a domain without a lease.
  * @param ret     receives the change; free it with vfctl_change_free().
  * @return 0; -EBUSY: the domain runs.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_release(struct vfctl_session *session, const char *domain, bool dry_run,
 	struct vfctl_change **ret);
@@ -324,7 +324,7 @@ int vfctl_plan_release(struct vfctl_session *session, const char *domain, bool d
  * @param ret      receives the change, which is not a dry run; free it with vfctl_change_free().
  * @return 0; -ENOENT: the hook program is not installed with this vfctl; -EACCES: this user lacks
  * the privileges.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_hook(struct vfctl_session *session, bool install, struct vfctl_change **ret);
 

@@ -36,7 +36,7 @@ struct vfctl_recovery;
  * @param ret  receives the result, also with -ESTALE; free it with vfctl_recovery_free().
  * @return 0; -ESTALE: a change could not be recovered, and its "error" says why; -EROFS: the host
  * is a capture; -EACCES: the state file cannot be written.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_recover_open_changes(struct vfctl_session *session, const char *const options[],
 	struct vfctl_recovery **ret);
@@ -45,7 +45,7 @@ int vfctl_recover_open_changes(struct vfctl_session *session, const char *const 
  * Free a recovery.
  *
  * @param recovery  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_recovery_free(struct vfctl_recovery *recovery);
 
@@ -62,7 +62,7 @@ void vfctl_recovery_free(struct vfctl_recovery *recovery);
  * @param key    one of the keys above.
  * @return a string owned by the recovery; NULL past the last change, and if the change has no such
  * value.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_recovery_get(const struct vfctl_recovery *recovery, size_t index,
 	const char *key);
@@ -75,7 +75,7 @@ const char *vfctl_recovery_get(const struct vfctl_recovery *recovery, size_t ind
  * @param dry_run  see vfctl/plan.h.
  * @param ret      receives the change; free it with vfctl_change_free().
  * @return 0; -EACCES: the users of the VFs cannot be read; -EROFS: the host is a capture.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_clean(struct vfctl_session *session, bool dry_run, struct vfctl_change **ret);
 
@@ -91,7 +91,7 @@ int vfctl_plan_clean(struct vfctl_session *session, bool dry_run, struct vfctl_c
  * @param ret      receives the change; free it with vfctl_change_free().
  * @return 0; -EINVAL: the session is not connected to libvirt. vfctl_change_run() returns -EEXIST
  * if two domains hold the same resource.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_plan_rebuild(struct vfctl_session *session, const char *const options[], bool dry_run,
 	struct vfctl_change **ret);
@@ -103,7 +103,7 @@ int vfctl_plan_rebuild(struct vfctl_session *session, const char *const options[
  * @param path  path of a new file. It gets mode 0600 and is synced to the disk.
  * @return 0; -EEXIST: the file exists; -ENOENT: there is no state file; -EACCES, -ENOSPC or another
  * errno of the write.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_backup(struct vfctl_ctx *ctx, const char *path);
 

@@ -43,7 +43,7 @@ struct vfctl_change;
  * file:line:column); -ENOENT: the file that host-yaml names does not exist; -EACCES: host.yaml or
  * the state file cannot be read; -ENOPKG: libvirt is not installed; -ECONNREFUSED: libvirt does not
  * answer.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_session_open(struct vfctl_ctx *ctx, const char *const options[],
 	struct vfctl_session **ret);
@@ -52,7 +52,7 @@ int vfctl_session_open(struct vfctl_ctx *ctx, const char *const options[],
  * Close a session. Free the changes that were planned with it first.
  *
  * @param session  may be NULL.
- * @since 0.2
+ * @since 0.1
  */
 void vfctl_session_close(struct vfctl_session *session);
 
@@ -65,7 +65,7 @@ void vfctl_session_close(struct vfctl_session *session);
  *                  NULL.
  * @return 1 if the command succeeded; 0 if host.yaml has none; -ENOENT, -EACCES: it cannot be run;
  * -ETIMEDOUT: it was stopped; -EIO: it failed; the message has its exit status and last line.
- * @since 0.2
+ * @since 0.1
  */
 int vfctl_session_after_change(struct vfctl_session *session, char **ret_said);
 
@@ -76,7 +76,7 @@ int vfctl_session_after_change(struct vfctl_session *session, char **ret_said);
  * @param index     position, starting at 0.
  * @param ret_help  receives one static line that describes the option; may be NULL.
  * @return the key, a static string; NULL past the last option, and if there is no such call.
- * @since 0.2
+ * @since 0.1
  */
 const char *vfctl_option_at(const char *call, size_t index, const char **ret_help);
 
