@@ -287,17 +287,11 @@ static bool leaves(const struct redefine_op *r, const struct vfctl_lease_vf *vf)
 	return !vf->transient && !will_have(r, &vf->bdf);
 }
 
-static bool carries(const struct vfctl_vf_attrs *a, enum vfctl_id_kind kind, uint64_t value)
-{
-	return kind == VFCTL_ID_GUID ? a->mask & VFCTL_ATTR_PORT_GUID && a->port_guid == value
-				     : a->mask & VFCTL_ATTR_MAC && mac_number(&a->mac) == value;
-}
-
 /* Whether one of its VFs has the value afterwards. */
 static bool has_value(const struct redefine_op *r, enum vfctl_id_kind kind, uint64_t value)
 {
 	for (size_t i = 0; i < r->placed->vf_count; i++)
-		if (carries(&r->placed->vfs[i].attrs, kind, value))
+		if (attrs_carry(&r->placed->vfs[i].attrs, kind, value))
 			return true;
 	return false;
 }
@@ -305,7 +299,7 @@ static bool has_value(const struct redefine_op *r, enum vfctl_id_kind kind, uint
 static bool had_value(const struct redefine_op *r, const struct vfctl_id *id)
 {
 	for (size_t i = 0; i < r->lease->vf_count; i++)
-		if (carries(&r->lease->vfs[i].intent, id->kind, id->value))
+		if (attrs_carry(&r->lease->vfs[i].intent, id->kind, id->value))
 			return true;
 	return false;
 }
