@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "open_host.h"
@@ -64,14 +63,6 @@ static void log_warning(void *data, enum vfctl_log_level level, const char *text
 {
 	if (level <= VFCTL_LOG_WARNING)
 		complain_hook(data, text);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /*

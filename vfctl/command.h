@@ -159,8 +159,6 @@ int option_seconds(const struct invocation *in, const char *option, unsigned min
 	unsigned *ret);
 /* Do this for a mistake of the user. */
 #define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
-/* Milliseconds of CLOCK_MONOTONIC. */
-int64_t now_ms(void);
 
 /* Print "warning: message" on standard error as one line. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

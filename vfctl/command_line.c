@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/nearest.h"
 
@@ -283,12 +282,4 @@ int option_seconds(const struct invocation *in, const char *option, unsigned min
 		}
 	return usage(in, "--%s must be %u to %u seconds, such as 90, 90s, 30m or 1h, not '%s'", option,
 		min, max, text);
-}
-
-int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }

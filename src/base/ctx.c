@@ -195,7 +195,7 @@ void vfctl_ctx_set_lock_wait_ms(struct vfctl_ctx *ctx, unsigned wait_ms)
 	ctx->lock_wait_ms = wait_ms;
 }
 
-static int64_t now_ms(void)
+int64_t now_ms(void)
 {
 	struct timespec t;
 

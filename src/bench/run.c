@@ -178,7 +178,7 @@ static int fail_server(struct run *r, const char *what)
 
 static int await_server(struct run *r)
 {
-	int64_t end = files_now_ms() + LISTEN_MS;
+	int64_t end = now_ms() + LISTEN_MS;
 	bool there = false;
 	int status, e = 0;
 
@@ -188,7 +188,7 @@ static int await_server(struct run *r)
 			return e;
 		if (place_job_ended(r->server, &status) == 1)
 			return fail_server(r, "ended before it listened");
-		if (files_now_ms() > end)
+		if (now_ms() > end)
 			return fail_server(r, "never listened");
 		if (r->b->ctx->cancelled)
 			return ctx_fail(r->b->ctx, -EINTR, "interrupted");
@@ -473,7 +473,7 @@ int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *r
 	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
 	_free_ char *error = NULL;
 	char started[32];
-	int64_t begun = files_now_ms();
+	int64_t begun = now_ms();
 	time_t now = time(NULL);
 	struct tm tm;
 	int e = bench_set_all(b, r.configuration);
@@ -497,7 +497,7 @@ int bench_make(struct bench *b, const char *dir, size_t at, struct bench_made *r
 		return ctx_oom(b->ctx);
 	ret->worked = !error;
 	ret->value = goal_of(&r, reading);
-	ret->seconds = (double)(files_now_ms() - begun) / 1000;
+	ret->seconds = (double)(now_ms() - begun) / 1000;
 	e = write_lines(&r, started, ret->seconds, reading, error);
 	if (e == 0)
 		tell_bench(&r, reading, error);

@@ -55,14 +55,6 @@ struct etcd {
 	char curl_text[CURL_ERROR_SIZE];
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
 /* ---- curl ---- */
 
 static size_t receive_etcd(char *data, size_t size, size_t count, void *user)

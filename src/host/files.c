@@ -243,7 +243,7 @@ int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_m
 {
 	_free_ char *dir = str_format("%s" HOST_LOCK_DIR, h->root);
 	_free_ char *path = str_format("%s" HOST_LOCK_DIR "/%s.lock", h->root, name);
-	int64_t start = files_now_ms();
+	int64_t start = now_ms();
 	_close_ int fd = -1;
 
 	if (!dir || !path)
@@ -254,7 +254,7 @@ int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_m
 	if (fd < 0)
 		return -errno;
 	while (flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0) {
-		int64_t waited = files_now_ms() - start;
+		int64_t waited = now_ms() - start;
 
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
@@ -265,14 +265,6 @@ int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_m
 	*ret_fd = fd;
 	fd = -1;
 	return 0;
-}
-
-int64_t files_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 void files_sleep(struct host *h, unsigned ms)

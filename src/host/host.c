@@ -478,11 +478,11 @@ static int lock_patiently(struct vfctl_ctx *ctx, struct host *h, const char *nam
 	unsigned timeout_ms, int *ret_fd)
 {
 	unsigned first = timeout_ms < LOCK_TELL_MS ? timeout_ms : LOCK_TELL_MS;
-	int64_t start = files_now_ms();
+	int64_t start = now_ms();
 	int r = h->ops->lock(h, name, shared, first, ret_fd);
 	_free_ char *holder = NULL;
 
-	if (r != -EBUSY || first == timeout_ms || files_now_ms() - start < first)
+	if (r != -EBUSY || first == timeout_ms || now_ms() - start < first)
 		return r;
 	holder = find_holder(h, name);
 	log_info(ctx, "waiting for " HOST_LOCK_DIR "/%s.lock, which is held by %s", name,

@@ -226,7 +226,6 @@ int files_list(struct host *h, const char *path, char ***ret_names);
 int files_lock(struct host *h, const char *name, bool shared, unsigned timeout_ms,
 	int *ret_fd);
 void files_sleep(struct host *h, unsigned ms);
-int64_t files_now_ms(void); /* CLOCK_MONOTONIC */
 void files_free(struct host *h);
 /* Create an empty host over the tree at @root ("" or NULL: the running host). */
 int files_host_new(const struct host_ops *ops, const char *root, size_t size,

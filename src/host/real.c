@@ -71,13 +71,13 @@ static int wait_exit(const struct host *h, pid_t pid, unsigned timeout_ms)
 {
 	_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd event = {.fd = fd, .events = POLLIN};
-	int64_t end = files_now_ms() + timeout_ms, left;
+	int64_t end = now_ms() + timeout_ms, left;
 	int n, status;
 
 	if (fd < 0)
 		return -errno;
 	do {
-		left = end - files_now_ms();
+		left = end - now_ms();
 		left = left > 0 ? left : 0;
 		n = poll(&event, 1, h->tick && left > TICK_MS ? TICK_MS : (int)left);
 		if (n == 0 && h->tick)

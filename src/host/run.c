@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #define LINE_KEPT 400  /* length of the last line that is kept */
 #define GRACE_MS 10000 /* from SIGTERM to SIGKILL */
@@ -22,14 +21,6 @@ struct run {
 	char line[LINE_KEPT + 1], last[LINE_KEPT + 1];
 	size_t len;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /*
  * Runs in the child, where only async-signal-safe calls are permitted. Returns if the command

@@ -240,12 +240,12 @@ static int poll_once(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, 
 /* Wait until no event came for QUIET_MS. */
 static int settle_watch(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, unsigned *io_what)
 {
-	int64_t first = files_now_ms(), last = first, now = first;
+	int64_t first = now_ms(), last = first, now = first;
 	int r = 0;
 
 	while (r >= 0 && now - last < QUIET_MS && now - first < LONGEST_MS) {
 		r = poll_once(ctx, w, stop_fd, (int)(QUIET_MS - (now - last)), io_what);
-		now = files_now_ms();
+		now = now_ms();
 		if (r > 0)
 			last = now;
 	}
@@ -258,13 +258,13 @@ static int settle_watch(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_f
 int vfctl_watch_wait(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, int timeout_ms,
 	unsigned *ret_what)
 {
-	int64_t end = files_now_ms() + timeout_ms, left = timeout_ms;
+	int64_t end = now_ms() + timeout_ms, left = timeout_ms;
 	unsigned what = 0;
 	int r = 0;
 
 	while (r >= 0 && !what && (timeout_ms < 0 || left >= 0)) {
 		r = poll_once(ctx, w, stop_fd, timeout_ms < 0 ? -1 : (int)left, &what);
-		left = end - files_now_ms();
+		left = end - now_ms();
 		if (timeout_ms >= 0 && left <= 0)
 			break;
 	}

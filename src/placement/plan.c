@@ -173,7 +173,7 @@ int plan_make(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 {
 	_cleanup_(vfctl_plan_freep) struct vfctl_plan *plan = NULL;
 	struct search_limits limits = search_limits_of(options);
-	uint64_t begun = search_now_ms(), until = limits.deadline_ms;
+	uint64_t begun = (uint64_t)now_ms(), until = limits.deadline_ms;
 	struct search_result result = {0};
 	_cleanup_(capacity_freep) struct capacity *capacity = NULL;
 	int r = check_input(ctx, model, requests, count);

@@ -263,7 +263,7 @@ int agent_run(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, const 
 	char *const argv[], const char *input, unsigned timeout_ms, struct buf *ret_out,
 	struct buf *ret_err, int *ret_status)
 {
-	int64_t end = files_now_ms() + timeout_ms;
+	int64_t end = now_ms() + timeout_ms;
 	_cleanup_(free_jobp) struct agent_job *job = NULL;
 	int r = new_job(ctx, hypervisor, domain, &job);
 
@@ -272,7 +272,7 @@ int agent_run(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor, const 
 	while (r == 0 && (r = status_of(job, ret_out, ret_err)) == 0) {
 		if (ctx->cancelled)
 			return ctx_fail(ctx, -EINTR, "interrupted");
-		if (files_now_ms() > end)
+		if (now_ms() > end)
 			return ctx_fail(ctx, -ETIMEDOUT, "%s did not end within %u s in guest %s",
 				argv[0], timeout_ms / 1000, domain);
 		host_sleep_ms(ctx, POLL_MS);

@@ -327,11 +327,11 @@ static int look_place(struct place_job *job, int *ret_status)
 int place_job_wait(struct place_job *job, unsigned timeout_ms, struct place_job *other,
 	int *ret_status)
 {
-	int64_t end = files_now_ms() + timeout_ms, alone_since = 0;
+	int64_t end = now_ms() + timeout_ms, alone_since = 0;
 	int r, status;
 
 	while ((r = look_place(job, ret_status)) == 0) {
-		int64_t now = files_now_ms();
+		int64_t now = now_ms();
 
 		if (cancelled(job->place) < 0)
 			return -EINTR;
@@ -404,7 +404,7 @@ static int run_wrapped(struct place *p, char *const wrapped[], int in, unsigned 
 	struct place_output *o)
 {
 	_close_ int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
-	int64_t end = files_now_ms() + timeout_ms;
+	int64_t end = now_ms() + timeout_ms;
 	struct child child;
 	bool ended;
 	int r;
@@ -414,7 +414,7 @@ static int run_wrapped(struct place *p, char *const wrapped[], int in, unsigned 
 	r = child_start(&child, wrapped, in, out, err);
 	if (r < 0)
 		return fail_start(p, wrapped, r);
-	while ((r = child_wait(&child, LOOK_MS)) == 0 && files_now_ms() < end &&
+	while ((r = child_wait(&child, LOOK_MS)) == 0 && now_ms() < end &&
 		!p->ctx->cancelled)
 		continue;
 	ended = child.ended;

@@ -273,7 +273,7 @@ static int write_governor(struct place *p, const char *value)
 static int await_link(struct place *p, const char *device)
 {
 	_free_ char *path = str_format("/sys/class/net/%s/carrier", device);
-	int64_t end = files_now_ms() + LINK_MS;
+	int64_t end = now_ms() + LINK_MS;
 
 	if (!path)
 		return ctx_oom(p->ctx);
@@ -285,7 +285,7 @@ static int await_link(struct place *p, const char *device)
 		/* The carrier of an interface that is down cannot be read. */
 		if (read_file(p, path, &carrier) < 0 || str_eq(carrier, "1"))
 			return 0;
-		if (files_now_ms() > end)
+		if (now_ms() > end)
 			return ctx_fail(p->ctx, -ENETDOWN, "%s has no link %d s after its settings "
 				"were changed", device, LINK_MS / 1000);
 		host_sleep_ms(p->ctx, LINK_LOOK_MS);

@@ -133,7 +133,8 @@ static bool find_vf(struct vfctl_selftest *t, struct trial *x, struct vfctl_inve
 	return r == 0;
 }
 
-static double now_ms(void)
+/* With fractions: most operations take less than one millisecond. */
+static double exact_ms(void)
 {
 	struct timespec now;
 
@@ -160,12 +161,12 @@ static int create(struct vfctl_selftest *t, struct trial *x)
 	double start;
 	int r = remove_vfs(t); /* this takes time as well */
 
-	start = now_ms();
+	start = exact_ms();
 	if (r == 0)
 		r = vfctl_create_plan(t->ctx, t->bdf, &options, true, &change);
 	if (r == 0)
 		r = selftest_carry_out(t, change);
-	x->ms = now_ms() - start;
+	x->ms = exact_ms() - start;
 	return r;
 }
 
@@ -220,10 +221,10 @@ void selftest_try_too_many(struct vfctl_selftest *t, struct trial *x)
 
 void selftest_try_destroy(struct vfctl_selftest *t, struct trial *x)
 {
-	double start = now_ms();
+	double start = exact_ms();
 	int r = remove_vfs(t);
 
-	x->ms = now_ms() - start;
+	x->ms = exact_ms() - start;
 	selftest_judge(t, x, r);
 }
 
@@ -439,11 +440,11 @@ void selftest_try_driver(struct vfctl_selftest *t, struct trial *x)
 
 	if (!find_vf(t, x, &inv, &vf) || cannot_bind(t, x, vf))
 		return;
-	start = now_ms();
+	start = exact_ms();
 	r = bind_trial(t, x->driver, &change);
 	if (r == 0)
 		r = selftest_carry_out(t, change);
-	x->ms = now_ms() - start;
+	x->ms = exact_ms() - start;
 	if (r == -ENODEV && x->driver == VFCTL_VF_DRIVER_HOST) { /* a property of the host, not
 								    of the card */
 		selftest_say(t, x, VFCTL_SELFTEST_UNSUPPORTED, "%s", vfctl_ctx_error(t->ctx));
@@ -471,9 +472,9 @@ void selftest_try_reset(struct vfctl_selftest *t, struct trial *x)
 				"can be reset");
 		return;
 	}
-	start = now_ms();
+	start = exact_ms();
 	r = pci_reset(t->ctx, &vf->bdf);
-	x->ms = now_ms() - start;
+	x->ms = exact_ms() - start;
 	if (r == 0)
 		r = selftest_first_vf(t, &after, &now);
 	if (r == 0 && vf->attrs.mask & VFCTL_ATTR_MAC &&

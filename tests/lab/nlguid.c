@@ -11,7 +11,7 @@
 #include "base/ctx.h"
 #include "sriov/attrs.h"
 
-static double now_ms(void)
+static double exact_ms(void)
 {
 	struct timespec t;
 
@@ -40,12 +40,12 @@ int main(int argc, char **argv)
 			.port_guid = UINT64_C(0x0200c90000020000) + i,
 			.link_state = VFCTL_LINK_STATE_ENABLE};
 	}
-	start = now_ms();
+	start = exact_ms();
 	r = attrs_write(ctx, &pf, changes, count);
 	if (r < 0)
 		fprintf(stderr, "nlguid: %s\n", vfctl_ctx_error(ctx));
 	else
-		printf("%u VFs: %.2f ms\n", count, now_ms() - start);
+		printf("%u VFs: %.2f ms\n", count, exact_ms() - start);
 	vfctl_ctx_free(ctx);
 	free(changes);
 	return r < 0;

@@ -3,6 +3,7 @@
 #define VFCTL_CORE_CONTEXT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "vfctl/context.h"
 
@@ -31,6 +32,9 @@ const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx);
  * firmware command, and one change needs several.
  */
 void vfctl_ctx_set_write_timeout_ms(struct vfctl_ctx *ctx, unsigned timeout_ms);
+
+/** Milliseconds of CLOCK_MONOTONIC. */
+int64_t now_ms(void);
 
 /** How long to wait for a lock that another process holds, in ms (default 30000). */
 void vfctl_ctx_set_lock_wait_ms(struct vfctl_ctx *ctx, unsigned wait_ms);

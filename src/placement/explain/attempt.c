@@ -26,7 +26,7 @@ static bool may_try(struct refusal *f)
 {
 	if (!f->error && f->ctx->cancelled)
 		f->error = ctx_fail(f->ctx, -EINTR, "the planner was interrupted");
-	if (search_now_ms() >= f->plan->deadline_ms) {
+	if ((uint64_t)now_ms() >= f->plan->deadline_ms) {
 		f->steps = 0;
 		f->plan->clock = true;
 	}

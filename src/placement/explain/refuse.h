@@ -24,7 +24,7 @@ struct refused_plan {
 	const struct chosen *chosen;
 	size_t left;	/* number of guests that are still to be reported */
 	uint64_t steps; /* steps left for reasons and remedies */
-	uint64_t deadline_ms; /* in the time of search_now_ms() */
+	uint64_t deadline_ms; /* in the time of now_ms() */
 	bool clock;	/* the deadline expired before the steps were used */
 };
 

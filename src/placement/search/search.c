@@ -473,7 +473,7 @@ struct search_limits search_limits_of(const struct vfctl_plan_options *options)
 {
 	return (struct search_limits){
 		.max_steps = options && options->max_steps ? options->max_steps : SEARCH_STEPS,
-		.deadline_ms = search_now_ms() + (options && options->timeout_ms ?
+		.deadline_ms = (uint64_t)now_ms() + (options && options->timeout_ms ?
 			options->timeout_ms : SEARCH_TIMEOUT_MS)};
 }
 

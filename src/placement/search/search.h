@@ -80,22 +80,19 @@ struct option {
 	bool local, stay;
 };
 
-/* CLOCK_MONOTONIC */
-uint64_t search_now_ms(void);
-
 /*
  * The limits at which a search ends early. The number of steps gives the same result on every
  * machine. The time limit is the last resort, and a plan that it ended reports this.
  */
 struct search_limits {
 	uint64_t max_steps;
-	uint64_t deadline_ms; /* in the time of search_now_ms() */
+	uint64_t deadline_ms; /* in the time of now_ms() */
 };
 
 /* A limit that ends a search at any point. */
 struct limit {
 	const volatile sig_atomic_t *cancelled;
-	uint64_t deadline_ms; /* in the time of search_now_ms() */
+	uint64_t deadline_ms; /* in the time of now_ms() */
 	bool reached;	      /* set at the last check, and permanently */
 };
 bool limit_reached(struct limit *limit);
