@@ -83,6 +83,15 @@ char *str_format(const char *fmt, ...)
 }
 
 /* Capacities are powers of two, so the count alone tells when to grow. */
+uint64_t fnv1a(uint64_t hash, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
 bool array_grow_(void **array, size_t count, size_t item_size)
 {
 	size_t room;

@@ -45,9 +45,7 @@ int guest_spec_write(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_
 
 uint64_t guest_template_hash(const char *text)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = fnv1a(FNV1A_START, text, strlen(text));
 
-	for (const char *p = text; *p; p++)
-		hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3); /* FNV-1a */
 	return hash ? hash : 1;
 }

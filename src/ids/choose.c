@@ -60,9 +60,7 @@ int vfctl_host_spec_set_pf_guid(struct vfctl_ctx *ctx, struct vfctl_host_spec *s
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3); /* FNV-1a */
-	return (hash ^ 0xff) * UINT64_C(0x100000001b3); /* "a","bc" is not "ab","c" */
+	return fnv1a(fnv1a(hash, text, strlen(text)), "\xff", 1); /* "a","bc" is not "ab","c" */
 }
 
 /* The last step of SplitMix64: FNV alone mixes the high bits badly, and these choose here. */
@@ -76,7 +74,7 @@ static uint64_t mix_choice(uint64_t x)
 uint64_t id_choose_start(const struct vfctl_id_pool *pool,
 	const struct vfctl_id_owner *owner)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325), size;
+	uint64_t hash = FNV1A_START, size;
 
 	if (pool->strategy == VFCTL_ID_LOWEST || !pool->range_count)
 		return 0;

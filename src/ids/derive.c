@@ -7,25 +7,15 @@
 
 #define TRIES_MAX 4096 /* only values of other VFs can be in the way, and there are fewer of those */
 
-/* FNV-1a: well mixed, and the same on every machine and in every version. */
-static uint64_t mix_bytes(uint64_t hash, const void *data, size_t len)
-{
-	const uint8_t *p = data;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_t salt)
 {
 	uint8_t tail[8] = {(uint8_t)vf, (uint8_t)(vf >> 8), (uint8_t)(vf >> 16),
 		(uint8_t)(vf >> 24), (uint8_t)salt, (uint8_t)(salt >> 8),
 		(uint8_t)(salt >> 16), (uint8_t)(salt >> 24)};
-	uint64_t hash = mix_bytes(UINT64_C(0xcbf29ce484222325), pf_mac->byte, 6);
+	uint64_t hash = fnv1a(FNV1A_START, pf_mac->byte, 6);
 	struct vfctl_mac mac;
 
-	hash = mix_bytes(hash, tail, sizeof(tail));
+	hash = fnv1a(hash, tail, sizeof(tail));
 	hash ^= hash >> 32;
 	for (int i = 0; i < 6; i++)
 		mac.byte[i] = (uint8_t)(hash >> (8 * i));

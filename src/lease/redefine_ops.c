@@ -173,11 +173,11 @@ static void put_set(struct buf *out, const char *key, const struct vfctl_cpuset 
 /* libvirt indents the metadata. */
 static uint64_t hash_of(const char *text)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = FNV1A_START;
 
 	for (const char *p = text; p && *p; p++)
 		if (!strchr(" \t\n", *p))
-			hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3); /* FNV-1a */
+			hash = fnv1a(hash, p, 1);
 	return hash;
 }
 

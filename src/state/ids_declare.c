@@ -12,18 +12,10 @@
 /* The definition of a pool: kind, source, cooldown and ranges, as one number (FNV-1a). */
 static int64_t shape_of(const struct vfctl_id_pool *pool)
 {
-	uint64_t hash = 0xcbf29ce484222325;
-	uint64_t head[3] = {(uint64_t)pool->kind, (uint64_t)pool->source, pool->rest_s};
-	const struct {
-		const void *data;
-		size_t len;
-	} parts[] = {{head, sizeof(head)},
-		{pool->ranges, pool->range_count * sizeof(*pool->ranges)}};
+	const uint64_t head[3] = {(uint64_t)pool->kind, (uint64_t)pool->source, pool->rest_s};
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		for (size_t k = 0; k < parts[i].len; k++)
-			hash = (hash ^ ((const uint8_t *)parts[i].data)[k]) * 0x100000001b3;
-	return (int64_t)hash;
+	return (int64_t)fnv1a(fnv1a(FNV1A_START, head, sizeof(head)), pool->ranges,
+		pool->range_count * sizeof(*pool->ranges));
 }
 
 /* Its ranges are not known yet: they derive from a PF that was not read. */
