@@ -61,8 +61,6 @@ static int make_text(struct vfctl_ctx *ctx, const struct vfctl_domain_info *info
 		r = set_name(ctx, guest->doc, info->name);
 	if (r < 0)
 		return r;
-	if (!file->template_hash)
-		file->template_hash = guest->template_hash;
 	file->text = doc_yaml(guest->doc);
 	return file->text ? 0 : ctx_oom(ctx);
 }
