@@ -64,7 +64,7 @@ static int find_domain(struct invocation *in, const char *name, struct edit *e)
 	int r = main_open_hypervisor(in->ctx, option_of(in, "connect"), &hv);
 
 	if (r == 0)
-		r = vfctl_domain_file_read(in->ctx, hv, name, &e->domain);
+		r = vfctl_domain_file_read(in->ctx, hv, name, !in->dry_run, &e->domain);
 	if (exists && r != 0 && r != -EPERM && r != -EBADMSG)
 		return 0;
 	if (exists && !S_ISDIR(st.st_mode))

@@ -66,11 +66,14 @@ static int make_text(struct vfctl_ctx *ctx, const struct vfctl_domain_info *info
 }
 
 int vfctl_domain_file_read(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
-	const char *domain, struct vfctl_domain_file *ret)
+	const char *domain, bool recover, struct vfctl_domain_file *ret)
 {
 	_cleanup_(vfctl_domain_info_clear) struct vfctl_domain_info info = {0};
-	int r = redefine_find_domain(ctx, hypervisor, domain, &info);
+	_cleanup_(vfctl_change_freep) struct vfctl_change *locked = NULL;
+	int r = recover ? guest_change_new(ctx, hypervisor, false, &locked) : 0;
 
+	if (r == 0)
+		r = redefine_find_domain(ctx, hypervisor, domain, &info);
 	if (r == 0)
 		r = metadata_spec(ctx, info.xml, &ret->stored, &ret->template_hash);
 	if (r == 0)

@@ -191,12 +191,13 @@ struct vfctl_domain_file {
 /**
  * Read the guest.yaml of a domain.
  * @param domain  name or UUID.
+ * @param recover  first roll back or finish what an interrupted change left.
  * @param ret  must be zeroed; free it with vfctl_domain_file_clear().
  * @return 0; -ENOENT no such domain; -EPERM vfctl did not define it, or its lease is lost; -EBADMSG
  * its metadata cannot be read as a guest; -EACCES the leases cannot be read.
  */
 int vfctl_domain_file_read(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor,
-	const char *domain, struct vfctl_domain_file *ret);
+	const char *domain, bool recover, struct vfctl_domain_file *ret);
 void vfctl_domain_file_clear(struct vfctl_domain_file *file);
 
 /**
