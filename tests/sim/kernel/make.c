@@ -227,8 +227,10 @@ static void make_governor(struct host *h, const char *list, const struct pairs *
 	_buf_ struct buf shared = {0};
 	bool one = !get(p, "policy", NULL);
 
-	vfctl_cpuset_parse(list, &cpus);
-	vfctl_cpuset_parse(get(p, "policy", ""), &policy);
+	if (vfctl_cpuset_parse(list, &cpus) < 0 || vfctl_cpuset_parse(get(p, "policy", ""), &policy) < 0) {
+		fprintf(stderr, "governor %s: not a list of CPUs\n", list);
+		exit(2);
+	}
 	for (int c = vfctl_cpuset_next(&policy, 0); c >= 0; c = vfctl_cpuset_next(&policy, (unsigned)c + 1))
 		buf_printf(&shared, "%d ", c);
 	for (int c = vfctl_cpuset_next(&cpus, 0); c >= 0; c = vfctl_cpuset_next(&cpus, (unsigned)c + 1)) {
