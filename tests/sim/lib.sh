@@ -58,6 +58,9 @@ hook() {
 	) <"${2:-/dev/null}"
 }
 
+# on_pty COMMAND...: on a terminal of its own; the standard input is typed. (script may lose what comes last.)
+on_pty() { python3 -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@"; }
+
 # reads COMMAND...: how often that reads the inventory, the store and domains (kernel/counts.c).
 reads() {
 	local status=0
