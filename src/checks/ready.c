@@ -18,6 +18,7 @@
 
 #define GOVERNOR "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor"
 #define GOVERNOR_WANTED "performance"
+#define CLASS_NETWORK 0x02
 
 struct making {
 	struct vfctl_ctx *ctx;
@@ -67,9 +68,10 @@ static void add_device(struct making *m, const struct vfctl_pf *pf, const struct
 		pf->driver[0] ? pf->driver : "has no driver");
 	if (rdma && rdma->firmware[0])
 		add(m, "firmware", VFCTL_READY_OK, NULL, "%s %s", rdma->ca_type, rdma->firmware);
+	else if (pf->netdev[0])
+		add(m, "firmware", VFCTL_READY_UNKNOWN, NULL, "not known; see: ethtool -i %s", pf->netdev);
 	else
-		add(m, "firmware", VFCTL_READY_UNKNOWN, NULL, "not known; see: ethtool -i %s",
-			pf->netdev[0] ? pf->netdev : "INTERFACE");
+		add(m, "firmware", VFCTL_READY_UNKNOWN, NULL, "not known");
 }
 
 static void add_netdev(struct making *m, const struct vfctl_pf *pf)
@@ -104,11 +106,11 @@ static void add_port(struct making *m, const struct vfctl_pf *pf, const struct v
 	if (p->infiniband)
 		add(m, "subnet manager", state_of(p->sm_lid), "start a subnet manager; in host.yaml: "
 			"subnet-manager", p->sm_lid ? "at LID %u" : "none found", p->sm_lid);
+	/* With RoCE it follows the MTU of the interface, which the network decides. */
 	if (p->active_mtu)
-		add(m, "RDMA MTU", state_of(p->active_mtu == p->max_mtu), p->infiniband
-			? "set the MTU of the partition in the subnet manager (mtu=5 for 4096)"
-			: "raise the MTU of the interface (4200 for an RDMA MTU of 4096)",
-			"%u of %u", p->active_mtu, p->max_mtu);
+		add(m, "RDMA MTU", state_of(!p->infiniband || p->active_mtu == p->max_mtu), "the switch or "
+			"the subnet manager limits it; details: ibv_devinfo -v", "%u of %u",
+			p->active_mtu, p->max_mtu);
 }
 
 static void add_pcie(struct making *m, const struct vfctl_pf *pf)
@@ -210,11 +212,15 @@ int vfctl_readiness_read(struct vfctl_ctx *ctx, const struct vfctl_inventory *in
 	struct making m = {.ctx = ctx, .report = report};
 	int r = report ? 0 : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < (count ? count : inventory->pf_count); i++)
-		r = add_pf(&m, count ? pfs[i] : &inventory->pfs[i]);
-	if (r == 0 && !inventory->pf_count) {
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = add_pf(&m, pfs[i]);
+	/* A GPU lowers the speed of its link while it is idle. */
+	for (size_t i = 0; r == 0 && !count && i < inventory->pf_count; i++)
+		if (inventory->pfs[i].class_code >> 16 == CLASS_NETWORK)
+			r = add_pf(&m, &inventory->pfs[i]);
+	if (r == 0 && !report->count) {
 		m.subject = "";
-		add(&m, "device", VFCTL_READY_UNKNOWN, NULL, "this host has no PF with SR-IOV");
+		add(&m, "device", VFCTL_READY_UNKNOWN, NULL, "this host has no network card with SR-IOV");
 	}
 	if (r == 0)
 		add_memlock(&m);

@@ -87,7 +87,7 @@ const struct command cmd_health = {
 		"programs of this session may lock. vfctl doctor looks for causes, in the whole chain up to "
 		"the guests. Exit status: 3 if an item is a problem. An item that cannot be read is unknown, "
 		"which is not a problem.",
-	.examples = {{"vfctl health", "all PFs"},
+	.examples = {{"vfctl health", "all network cards with SR-IOV"},
 		{"vfctl health mlx5_0 --json", "for the prolog of a batch system"}},
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_PF,
