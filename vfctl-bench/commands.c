@@ -34,7 +34,8 @@
 #define SHAPE .name = "shape", .arg = "SHAPE", .choices = "summary matrix tail tests", \
 	.help = "summary (default); matrix, a column for each configuration; tail, 50th to 99.9th " \
 		"percentile and maximum; tests, p of the rank test and the t-test"
-#define ALPHA .name = "alpha", .arg = "P", .help = "level of significance (default: 0.05, or the plan's)"
+#define ALPHA .name = "alpha", .arg = "P", \
+	.help = "level of significance (default: 0.05, or the plan's)"
 #define NOISE .name = "noise", .arg = "SHARE", \
 	.help = "ignore smaller differences (default: 0.01, or the plan's)"
 
@@ -204,7 +205,8 @@ static const struct command cmd_report = {
 };
 
 static const struct option_row compare_options[] = {
-	{"history", 0, "DIR", "result of an earlier session without the change; may be given several times",
+	{"history", 0, "DIR", "result of an earlier session without the change; may be given several "
+		"times",
 		NULL},
 	{HTML}, {MARKDOWN}, {CSV}, {SHAPE}, {ALPHA}, {NOISE},
 };
@@ -214,9 +216,9 @@ static const struct command cmd_compare = {
 	.answer = bench_report_answer,
 	.args = "BEFORE AFTER",
 	.summary = "Compare two results",
-	.text = "The exit status is 3 when AFTER is worse. A host can change between two sessions by itself: "
-		"with two or more --history, a difference counts only if it is larger than between those "
-		"sessions and BEFORE.",
+	.text = "The exit status is 3 when AFTER is worse. A host can change between two sessions by "
+		"itself: with two or more --history, a difference counts only if it is larger than "
+		"between those sessions and BEFORE.",
 	.examples = {{"vfctl bench compare old new", "two results"},
 		{"vfctl bench compare old new --history mon --history tue",
 			"take the spread of earlier sessions into account"}},
@@ -303,8 +305,8 @@ static const struct command cmd_plans = {
 	.answer = bench_plans_answer,
 	.args = "[FILE|DIR...]",
 	.summary = "List plans (default: those that are installed)",
-	.text = "Prints the number of runs of each plan, how long they take, and what the plan needs. Copy "
-		"one and enter your interfaces and addresses.",
+	.text = "Prints the number of runs of each plan, how long they take, and what the plan needs. "
+		"Copy one and enter your interfaces and addresses.",
 	.examples = {{"vfctl bench plans", "the plans of published measurements"},
 		{"vfctl bench plans ~/plans", "your own"}},
 	.max_args = ARGS_MAX,
@@ -358,9 +360,11 @@ static const struct command cmd_plan_schema = {
 	.run = run_schema,
 };
 
-const struct command *const commands[] = {&cmd_run, &cmd_latency, &cmd_throughput, &cmd_rdma, &cmd_search,
+const struct command *const commands[] = {&cmd_run, &cmd_latency, &cmd_throughput, &cmd_rdma,
+	&cmd_search,
 	&cmd_report, &cmd_compare, &cmd_history, &cmd_import, &cmd_parse, &cmd_plans,
-	&cmd_check_plan, &cmd_plan_schema, &cmd_completion, &cmd_version, &cmd_help, &cmd_complete, &cmd_man};
+	&cmd_check_plan, &cmd_plan_schema, &cmd_completion, &cmd_version, &cmd_help, &cmd_complete,
+	&cmd_man};
 const size_t command_count = ARRAY_SIZE(commands);
 
 const struct program this_program = {

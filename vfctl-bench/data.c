@@ -100,7 +100,8 @@ const struct answer bench_history_answer[] = {{NULL, history_table, false}, {0}}
 
 static void print_history(struct out *out, const struct history *h)
 {
-	static const char *const headings[] = {"CREATED", "NAME", "RUNS", "FAILED", "BEST OF THE FIRST CELL",
+	static const char *const headings[] = {"CREATED", "NAME", "RUNS", "FAILED",
+		"BEST OF THE FIRST CELL",
 		"DIRECTORY"};
 	static const signed char give[] = {OUT_STAYS, OUT_WRAPS, OUT_STAYS, 1, OUT_WRAPS_SOON, OUT_WRAPS};
 

@@ -84,7 +84,8 @@ static void summary_row(struct out *out, const struct vfctl_bench_report *r, siz
 	out_cell(out, "%s", verdict_text(r, at, c));
 }
 
-static void print_summary(struct out *out, const struct vfctl_bench_report *r, size_t first, size_t at)
+static void print_summary(struct out *out, const struct vfctl_bench_report *r, size_t first,
+	size_t at)
 {
 	static const signed char give[] = {OUT_STAYS, OUT_WRAPS, OUT_STAYS, OUT_STAYS, 1, OUT_STAYS,
 		OUT_STAYS, OUT_WRAPS_SOON};
@@ -184,10 +185,12 @@ static void tests_row(struct out *out, const struct vfctl_bench_report *r, size_
 }
 
 /* The p-values of each comparison: the rank test, which decides, next to the t-test. */
-static void print_tests(struct out *out, const struct vfctl_bench_report *r, size_t first, size_t at)
+static void print_tests(struct out *out, const struct vfctl_bench_report *r, size_t first,
+	size_t at)
 {
 	char heading[HEADING];
-	const char *headings[] = {heading, "CONFIGURATION", "TRIALS", "RANK TEST", "P", "ADJUSTED", "T-TEST",
+	const char *headings[] = {heading, "CONFIGURATION", "TRIALS", "RANK TEST", "P", "ADJUSTED",
+		"T-TEST",
 		"P(T)", "D_Z", "VERDICT"};
 
 	heading_of(r, first, heading);
@@ -200,7 +203,8 @@ static void print_tests(struct out *out, const struct vfctl_bench_report *r, siz
 	out_table_end(out);
 }
 
-static void print_against(struct out *out, const struct vfctl_bench_report *r, size_t first, size_t at,
+static void print_against(struct out *out, const struct vfctl_bench_report *r, size_t first,
+	size_t at,
 	const char *shape)
 {
 	if (at)
@@ -288,8 +292,8 @@ static const struct member difference_table[] = {
 	FIELD(p_t, "p-value of the t-test, paired or Welch's"),
 	FIELD(effect, "rank-biserial correlation, -1 to 1"),
 	FIELD(d_z, "Cohen's d_z, for pairs"),
-	FIELD(detectable, "smallest difference that these trials show in four of five cases, as a share of "
-		"the baseline; null: too few trials"),
+	FIELD(detectable, "smallest difference that these trials show in four of five cases, as a share "
+		"of the baseline; null: too few trials"),
 	FIELD(detectable_d, "the same in standard deviations, of the pairs or of the trials"),
 	FIELD(p_sessions, "chance that sessions without the change differ so much (compare --history)"),
 	FIELD(trials_needed, "number of trials that could show a difference; null: there are enough",
@@ -546,7 +550,8 @@ const struct member answer_report[] = {
 static const struct member page_table[] = {
 	PART_SELF(report_fields),
 	PART_SELF(conditions_table),
-	FILL("cells", fill_page_cells, page_cell_table, "a cell for each test and set of parameters"), END};
+	FILL("cells", fill_page_cells, page_cell_table, "a cell for each test and set of parameters"),
+	END};
 #undef OF
 
 void bench_put_report(struct out *out, const struct vfctl_bench_report *r, bool page)

@@ -41,9 +41,11 @@ static int read_options(struct invocation *in, struct vfctl_bench_options *ret)
 static const struct {
 	const char *option;
 	int (*make)(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text);
-} formats[] = {{"html", bench_make_page}, {"markdown", vfctl_bench_markdown}, {"csv", vfctl_bench_csv}};
+} formats[] = {{"html", bench_make_page}, {"markdown", vfctl_bench_markdown}, {"csv",
+	vfctl_bench_csv}};
 
-static int put_formats(struct invocation *in, const struct vfctl_bench_report *report, bool *ret_any)
+static int put_formats(struct invocation *in, const struct vfctl_bench_report *report,
+	bool *ret_any)
 {
 	int status = EXIT_DONE;
 

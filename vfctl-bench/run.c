@@ -289,7 +289,8 @@ static int ask_about_trials(struct invocation *in, const struct vfctl_bench *ben
 		"show a difference");
 }
 
-static void print_start(const struct bench_work *work, const struct vfctl_bench *bench, const char *directory)
+static void print_start(const struct bench_work *work, const struct vfctl_bench *bench,
+	const char *directory)
 {
 	unsigned trials = vfctl_bench_trials(bench), needed = vfctl_bench_trials_needed(bench);
 
@@ -301,7 +302,8 @@ static void print_start(const struct bench_work *work, const struct vfctl_bench 
 			vfctl_bench_name(bench), needed, trials);
 }
 
-static int measure_bench_run(struct invocation *in, const struct bench_work *work, struct vfctl_bench *bench,
+static int measure_bench_run(struct invocation *in, const struct bench_work *work,
+	struct vfctl_bench *bench,
 	const char *directory)
 {
 	int r;
@@ -449,7 +451,8 @@ struct short_test {
 	bool raw_samples;
 };
 
-static void draft_short_test(struct invocation *in, struct plan_draft *d, const struct short_test *t)
+static void draft_short_test(struct invocation *in, struct plan_draft *d,
+	const struct short_test *t)
 {
 	const char *size = option_of(in, "size"), *duration = option_of(in, "duration");
 
@@ -468,7 +471,8 @@ static void draft_short_test(struct invocation *in, struct plan_draft *d, const 
 		draft_test(d, "raw-samples", "on");
 }
 
-static int run_short(struct invocation *in, const char *kind, const struct short_test *tests, size_t count)
+static int run_short(struct invocation *in, const char *kind, const struct short_test *tests,
+	size_t count)
 {
 	_cleanup_(plan_draft_freep) struct plan_draft *d = NULL;
 	int status, r = plan_draft_new(in->ctx, &d);

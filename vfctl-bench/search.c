@@ -213,7 +213,8 @@ static const char *worse_than(const struct vfctl_search *s, size_t other)
 
 #define OF struct candidate_view
 TEXT_OF(candidate_state, OF, vfctl_search_state_name(it->c->state))
-NUMBER_OF(candidate_left, OF, it->c->left_after || it->c->state != VFCTL_SEARCH_RACES, it->c->left_after)
+NUMBER_OF(candidate_left, OF, it->c->left_after || it->c->state != VFCTL_SEARCH_RACES,
+	it->c->left_after)
 TEXT_OF(candidate_worse_than, OF, worse_than(it->search, it->c->worse_than))
 static const struct member candidate_table[] = {
 	FIELD_VIA("configuration", c, name, "name of the configuration", FILLED),
@@ -281,7 +282,8 @@ static const struct member search_runs[] = {
 	FIELD(runs, "runs that were made"),
 	FIELD(most_runs, "maximum number of runs"),
 	FIELD(seconds, "duration of the runs"),
-	SCALARS("sentences", sentences, sentence_count, "the result in sentences, the verdict first"), END};
+	SCALARS("sentences", sentences, sentence_count, "the result in sentences, the verdict first"),
+	END};
 #undef OF
 
 #define OF struct search_view

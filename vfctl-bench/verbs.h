@@ -57,6 +57,7 @@ extern const struct member answer_check[];	 /* for a struct bench_check */
 void bench_put_report(struct out *out, const struct vfctl_bench_report *report, bool page);
 
 /* page.c: as vfctl_bench_markdown() */
-int bench_make_page(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report, char **ret_text);
+int bench_make_page(struct vfctl_ctx *ctx, const struct vfctl_bench_report *report,
+	char **ret_text);
 
 #endif

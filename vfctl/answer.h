@@ -96,13 +96,13 @@ struct answer {
 #define MEMBER_FIELD(field) (((OF *)0)->field)
 /* clang-format off */
 /* An array decays in _Generic, so its address is used. size_t is uint64_t or uint32_t. */
-#define MEMBER_KIND(value)                                                                           \
-	_Generic(&(value), char (*)[sizeof(value)]: MEMBER_AT_CHARS,                                 \
-		const char (*)[sizeof(value)]: MEMBER_AT_CHARS,                                      \
-		default: _Generic((value), char *: MEMBER_AT_TEXT, const char *: MEMBER_AT_TEXT,     \
-			bool: MEMBER_AT_BOOL, uint8_t: MEMBER_AT_U8, uint16_t: MEMBER_AT_U16,        \
-			uint32_t: MEMBER_AT_U32, uint64_t: MEMBER_AT_U64, int: MEMBER_AT_INT,        \
-			int64_t: MEMBER_AT_I64, double: MEMBER_AT_REAL,                              \
+#define MEMBER_KIND(value) \
+	_Generic(&(value), char (*)[sizeof(value)]: MEMBER_AT_CHARS, \
+		const char (*)[sizeof(value)]: MEMBER_AT_CHARS, \
+		default: _Generic((value), char *: MEMBER_AT_TEXT, const char *: MEMBER_AT_TEXT, \
+			bool: MEMBER_AT_BOOL, uint8_t: MEMBER_AT_U8, uint16_t: MEMBER_AT_U16, \
+			uint32_t: MEMBER_AT_U32, uint64_t: MEMBER_AT_U64, int: MEMBER_AT_INT, \
+			int64_t: MEMBER_AT_I64, double: MEMBER_AT_REAL, \
 			struct vfctl_bdf: MEMBER_AT_BDF, struct vfctl_cpuset: MEMBER_AT_CPUS))
 #define MEMBER_FIELD_KIND(field) MEMBER_KIND(MEMBER_FIELD(field))
 #define MEMBER_LIST_KIND(field) \
@@ -182,7 +182,8 @@ struct answer {
 /* clang-format on */
 
 /*
- * Functions for rows, each with a single expression. @it is the struct; @room has MEMBER_ROOM bytes.
+ * Functions for rows, each with a single expression. @it is the struct; @room has MEMBER_ROOM
+ * bytes.
  * @known tells whether a number is known; otherwise it is null.
  */
 #define TEXT_OF(function, type, value)                              \
@@ -215,8 +216,8 @@ struct answer {
 /* ---- functions on tables ---- */
 
 /*
- * Print @of as an object of @table; @key is NULL at the top and in a list. The result is negative if
- * a function of a row failed; the answer is then left open for out_error().
+ * Print @of as an object of @table; @key is NULL at the top and in a list. The result is negative
+ * if a function of a row failed; the answer is then left open for out_error().
  */
 int answer_put(struct out *out, const char *key, const struct member *table, const void *of);
 /* Print only the members, into an object that is already open. */
@@ -246,7 +247,9 @@ struct tables {
 };
 void tables_collect(struct tables *tables, const struct member *table);
 
-/* The answer about several objects of the command line: {"objects": [...]}, each as for one object. */
+/*
+ * The answer about several objects of the command line: {"objects": [...]}, each as for one object.
+ */
 extern const struct member answer_several[];
 /* clang-format off */
 #define ANSWER_SEVERAL {"For several objects", answer_several, false}
@@ -260,8 +263,8 @@ extern const struct member answer_failed[];
 void answer_schema(struct out *out, const char *typed, const struct answer *answer);
 
 /*
- * --get: print only these @members, separated by commas, of the answer that follows. @members is cut
- * apart and must last as long as the output. 0, or EXIT_USAGE for a name that no answer has.
+ * --get: print only these @members, separated by commas, of the answer that follows. @members is
+ * cut apart and must last as long as the output. 0, or EXIT_USAGE for a name that no answer has.
  */
 struct invocation;
 int answer_set_get(struct invocation *in, char *members);

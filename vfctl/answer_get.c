@@ -6,7 +6,8 @@
 #include "core/nearest.h"
 
 /* Find the member of @table, or of its parts, whose name is the first @len bytes of @name. */
-static bool find_member(const struct member *table, const char *name, size_t len, struct member *ret)
+static bool find_member(const struct member *table, const char *name, size_t len,
+	struct member *ret)
 {
 	struct member m;
 

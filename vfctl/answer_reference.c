@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* `vfctl schema VERB` and the reference in docs/reference/json.md; the tables of answers make both. */
+/*
+ * `vfctl schema VERB` and the reference in docs/reference/json.md; the tables of answers make both.
+ */
 #include <string.h>
 
 #include "answer.h"

@@ -69,7 +69,8 @@ enum operand { OPERAND_NONE, OPERAND_PF, OPERAND_VF, OPERAND_DOMAIN, OPERAND_FIL
 	OPERAND_ANY };
 
 /* The groups in which help lists commands, in this order. */
-enum group { GROUP_NONE, GROUP_VFS, GROUP_GUESTS, GROUP_HOST, GROUP_TUNING, GROUP_HEALTH, GROUP_OTHER,
+enum group { GROUP_NONE, GROUP_VFS, GROUP_GUESTS, GROUP_HOST, GROUP_TUNING, GROUP_HEALTH,
+	GROUP_OTHER,
 	GROUP_COUNT };
 
 struct example {
@@ -189,7 +190,8 @@ extern const struct command cmd_list, cmd_show, cmd_topology, cmd_create, cmd_de
 	cmd_apply, cmd_try, cmd_check, cmd_edit, cmd_status, cmd_monitor, cmd_export, cmd_capture,
 	cmd_plan, cmd_xml, cmd_define, cmd_move, cmd_undefine, cmd_release, cmd_adopt, cmd_attach,
 	cmd_detach, cmd_guid, cmd_hook, cmd_bench, cmd_tune, cmd_doctor, cmd_health, cmd_selftest,
-	cmd_metrics, cmd_recover, cmd_backup, cmd_completion, cmd_complete, cmd_man, cmd_schema, cmd_version,
+	cmd_metrics, cmd_recover, cmd_backup, cmd_completion, cmd_complete, cmd_man, cmd_schema,
+	cmd_version,
 	cmd_help;
 
 #endif

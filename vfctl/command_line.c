@@ -90,9 +90,11 @@ static const struct option_row *find_in(const struct option_row *rows, size_t co
  * An option of the command precedes a common one of that name. Before the verb of @command is
  * known, the options of all its verbs are accepted.
  */
-const struct option_row *command_line_option(const struct command *command, const char *name, size_t len)
+const struct option_row *command_line_option(const struct command *command, const char *name,
+	size_t len)
 {
-	const struct option_row *row = command ? find_in(command->options, command->option_count, name, len)
+	const struct option_row *row = command ? find_in(command->options, command->option_count, name,
+		len)
 					       : NULL;
 
 	if (!row)

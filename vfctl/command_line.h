@@ -8,7 +8,8 @@
 #define ANSWER_OPTIONS 2
 extern const struct option_row answer_options[ANSWER_OPTIONS], dry_run_option;
 /* The option @name of @command (NULL: any command), or the common one; NULL if there is none. */
-const struct option_row *command_line_option(const struct command *command, const char *name, size_t len);
+const struct option_row *command_line_option(const struct command *command, const char *name,
+	size_t len);
 /* Whether --json is among the words: then errors in the other words are reported in JSON too. */
 bool command_line_wants_json(int argc, char **argv);
 /* Parse the words. 0, or EXIT_USAGE. */

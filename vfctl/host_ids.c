@@ -42,7 +42,8 @@ void host_ids_close(struct host_ids *h)
 	*h = (struct host_ids){0};
 }
 
-int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfctl_hypervisor **ret_hv)
+int host_ids_open_guest(struct invocation *in, struct host_ids *ret,
+	struct vfctl_hypervisor **ret_hv)
 {
 	int r, status = host_ids_open(in, !in->dry_run, ret);
 

@@ -25,7 +25,8 @@ int host_ids_open(struct invocation *in, bool write, struct host_ids *ret);
 int host_ids_try(struct invocation *in, struct host_ids *ret);
 void host_ids_close(struct host_ids *h);
 /* Open host.yaml, for writing unless this is a dry run, and libvirt (--connect). */
-int host_ids_open_guest(struct invocation *in, struct host_ids *ret, struct vfctl_hypervisor **ret_hv);
+int host_ids_open_guest(struct invocation *in, struct host_ids *ret,
+	struct vfctl_hypervisor **ret_hv);
 /* Connect to the system's libvirt, for vfctl_recover(). */
 int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret);
 

@@ -157,8 +157,9 @@ static void on_signal(int number)
 }
 
 /*
- * The first Ctrl-C rolls back, the second ends the process at once. The end of a connection sends SIGHUP
- * several times, from the kernel and from the shell, and no user has asked twice. nohup ignores it.
+ * The first Ctrl-C rolls back, the second ends the process at once. The end of a connection sends
+ * SIGHUP several times, from the kernel and from the shell, and no user has asked twice. nohup
+ * ignores it.
  */
 void catch_signals(struct vfctl_ctx *ctx)
 {
@@ -327,8 +328,9 @@ static void begin_paged(void)
 }
 
 /*
- * A remote URI is an error also for commands that do not connect: they would change this host. virsh
- * reads LIBVIRT_DEFAULT_URI and vfctl does not, but an administrator who set it expects work on that host.
+ * A remote URI is an error also for commands that do not connect: they would change this host.
+ * virsh reads LIBVIRT_DEFAULT_URI and vfctl does not, but an administrator who set it expects work
+ * on that host.
  */
 static int check_uri(struct invocation *in)
 {

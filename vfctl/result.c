@@ -120,7 +120,8 @@ static void print_vf_result(struct out *out, const struct vfctl_pf *pf, const st
 }
 
 /* Print the VF @name, unless it is already in the list. */
-static void print_named(struct invocation *in, const struct vfctl_snapshot *snapshot, const char *name,
+static void print_named(struct invocation *in, const struct vfctl_snapshot *snapshot,
+	const char *name,
 	struct vfctl_bdf **io_list, size_t *io_count)
 {
 	const struct vfctl_pf *pf;
@@ -153,7 +154,8 @@ static void print_changed_vfs(struct invocation *in, const struct vfctl_snapshot
 		print_named(in, snapshot, in->result_vfs[i].vf, &list, &count);
 }
 
-static void print_vfs_of(struct invocation *in, const struct vfctl_snapshot *snapshot, const char *name)
+static void print_vfs_of(struct invocation *in, const struct vfctl_snapshot *snapshot,
+	const char *name)
 {
 	const struct vfctl_pf *pf;
 
@@ -222,7 +224,8 @@ const struct member answer_domain[] = {
 
 /* ---- the result of a change ---- */
 
-int change_result_read(struct invocation *in, const struct vfctl_change *change, struct change_result *ret)
+int change_result_read(struct invocation *in, const struct vfctl_change *change,
+	struct change_result *ret)
 {
 	*ret = (struct change_result){.in = in, .change = change, .has_domain = in->result_domain};
 	if (!in->result_pf && !in->result_domain && !in->result_vf_count)
@@ -244,7 +247,8 @@ static int fill_result_vfs(struct out *out, const void *of)
 static void put_result_domain(struct out *out, const struct member *m, const void *of)
 {
 	const struct change_result *r = of;
-	struct result_domain d = {r->snapshot, vfctl_leases_find(r->snapshot->leases, r->in->result_domain)};
+	struct result_domain d = {r->snapshot, vfctl_leases_find(r->snapshot->leases,
+		r->in->result_domain)};
 
 	answer_put(out, m->name, answer_domain, d.lease ? &d : NULL);
 }

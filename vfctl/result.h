@@ -23,7 +23,8 @@ struct change_result {
 };
 extern const struct member answer_change_result[];
 /* Read the host again. Negative: the change concerns no object, or the host cannot be read. */
-int change_result_read(struct invocation *in, const struct vfctl_change *change, struct change_result *ret);
+int change_result_read(struct invocation *in, const struct vfctl_change *change,
+	struct change_result *ret);
 
 /* For a batch: each of the @count names that has a lease. */
 struct domains_result {

@@ -65,7 +65,8 @@ int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret
 	return r < 0 ? fail(in, r) : 0;
 }
 
-int read_guest_in(struct invocation *in, const char *dir, const char *name, struct vfctl_guest **ret)
+int read_guest_in(struct invocation *in, const char *dir, const char *name,
+	struct vfctl_guest **ret)
 {
 	_free_ char *text = NULL;
 	char path[4096];

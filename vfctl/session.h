@@ -23,7 +23,8 @@ int read_named(struct invocation *in, const char *path, size_t max, char **ret, 
 int write_named(struct invocation *in, const char *path, const char *text);
 int read_guest(struct invocation *in, const char *path, struct vfctl_guest **ret);
 /* Read the guest from a file in a directory, in which other users may have created links. */
-int read_guest_in(struct invocation *in, const char *dir, const char *name, struct vfctl_guest **ret);
+int read_guest_in(struct invocation *in, const char *dir, const char *name,
+	struct vfctl_guest **ret);
 /* The template of --template, else the one that the guest names, else none. */
 int read_template(struct invocation *in, const struct vfctl_guest *guest, char **ret,
 	char **ret_name);

@@ -54,7 +54,8 @@ static char *copy(struct things *all, const char *text)
 }
 
 /* The result is never NULL: if memory is exhausted, it is an entry that is not printed. */
-static struct thing *add_thing(struct things *all, const char *kind, const char *key, const char *name)
+static struct thing *add_thing(struct things *all, const char *kind, const char *key,
+	const char *name)
 {
 	static struct thing nowhere;
 

@@ -43,7 +43,8 @@ void outcomes_clear(struct outcomes *outcomes)
 	free(outcomes->v);
 }
 
-void outcome_fill(struct invocation *in, int error, const struct vfctl_change *change, struct outcome *ret)
+void outcome_fill(struct invocation *in, int error, const struct vfctl_change *change,
+	struct outcome *ret)
 {
 	const char *pending = error < 0 ? NULL : vfctl_change_pending(change);
 
@@ -236,7 +237,8 @@ static void end_worker(struct trial *t, size_t index)
 /*
  * The worker asks, or has ended: then its question is closed, and its small outcome is in the pipe.
  */
-static void heed(struct trial *t, size_t index, const struct pollfd *outcome, const struct pollfd *question)
+static void heed(struct trial *t, size_t index, const struct pollfd *outcome,
+	const struct pollfd *question)
 {
 	struct worker *w = &t->v[index];
 	char text;

@@ -23,7 +23,8 @@ struct outcomes {
 void outcome_clear(struct outcome *outcome);
 void outcomes_clear(struct outcomes *outcomes);
 /* Fill in the outcome of a change that ended with @error, whose message is in the context. */
-void outcome_fill(struct invocation *in, int error, const struct vfctl_change *change, struct outcome *ret);
+void outcome_fill(struct invocation *in, int error, const struct vfctl_change *change,
+	struct outcome *ret);
 
 /* Changes that are carried out concurrently. */
 struct jobs {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The comparison of the host with host.yaml: an entry for the host, for each PF and for each VF-LAG, in
- * the order in which they are applied.
+ * The comparison of the host with host.yaml: an entry for the host, for each PF and for each
+ * VF-LAG, in the order in which they are applied.
  */
 #include <errno.h>
 

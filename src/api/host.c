@@ -208,7 +208,8 @@ static const struct member pf_members[] = {
 	{"unread", get_text, PF(unread), "first part of the PF or its VFs that could not be read"},
 };
 
-static int get_member(const struct member *members, size_t count, const void *object, const char *key,
+static int get_member(const struct member *members, size_t count, const void *object,
+	const char *key,
 	char *buf, size_t size)
 {
 	for (size_t i = 0; i < count; i++)
@@ -261,7 +262,8 @@ bool vfctl_vf_is_free(const struct vfctl_vf *vf)
 
 static int get_holder(const struct member *m, const void *object, char *buf, size_t size)
 {
-	return give_text(vfctl_holder_kind_name(((const struct vfctl_vf *)object)->holder.kind), buf, size);
+	return give_text(vfctl_holder_kind_name(((const struct vfctl_vf *)object)->holder.kind), buf,
+		size);
 }
 
 #define VF(member) offsetof(struct vfctl_vf, member)

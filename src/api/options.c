@@ -152,7 +152,8 @@ static int fail_key(struct vfctl_ctx *ctx, enum api_call call, const char *key)
 	_buf_ struct buf names = {0};
 
 	list_keys(call, &names);
-	return ctx_usage_error(ctx, -EINVAL, "'%s' is not an option of %s; it takes %s", key, call_name(call),
+	return ctx_usage_error(ctx, -EINVAL, "'%s' is not an option of %s; it takes %s", key,
+		call_name(call),
 		names.data ? names.data : "none");
 }
 
@@ -162,7 +163,8 @@ static int fail_other_key(struct vfctl_ctx *ctx, enum api_call call)
 	_buf_ struct buf names = {0};
 
 	list_keys(call, &names);
-	return ctx_append(ctx, -EINVAL, "; %s also takes %s", call_name(call), names.data ? names.data : "");
+	return ctx_append(ctx, -EINVAL, "; %s also takes %s", call_name(call),
+		names.data ? names.data : "");
 }
 
 /* List the words in the form "vfio-pci, host or none". */
@@ -172,7 +174,8 @@ static void list_text(const char *const *choices, struct buf *out)
 		buf_printf(out, "%s%s", !i ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
 }
 
-static int read_word(struct vfctl_ctx *ctx, const struct option *o, const char *value, uint32_t *ret)
+static int read_word(struct vfctl_ctx *ctx, const struct option *o, const char *value,
+	uint32_t *ret)
 {
 	_buf_ struct buf choices = {0};
 
@@ -187,7 +190,8 @@ static int read_word(struct vfctl_ctx *ctx, const struct option *o, const char *
 		value);
 }
 
-static int read_value(struct vfctl_ctx *ctx, const struct option *o, const char *value, void *member)
+static int read_value(struct vfctl_ctx *ctx, const struct option *o, const char *value,
+	void *member)
 {
 	switch (o->type) {
 	case OPTION_TEXT:

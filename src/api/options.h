@@ -25,8 +25,8 @@ enum api_call {
 };
 
 /*
- * The options of a call. Strings point into the caller's options. Numbers and words that are not given
- * are 0.
+ * The options of a call. Strings point into the caller's options. Numbers and words that are not
+ * given are 0.
  */
 struct asked {
 	const char *host_yaml, *libvirt;

@@ -70,7 +70,8 @@ static const struct vfctl_plan *plan_of(const struct vfctl_placed *placed)
 	return placed->placement ? vfctl_placement_plan(placed->placement) : placed->plan;
 }
 
-const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed, size_t index)
+const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed *placed,
+	size_t index)
 {
 	const struct vfctl_plan *plan = plan_of(placed);
 

@@ -68,7 +68,8 @@ int vfctl_plan_destroy(struct vfctl_session *session, const char *pf, const char
 }
 
 /* Plan the same attributes for each VF. */
-static int set_items(struct vfctl_session *session, const char *const vfs[], const struct asked *asked,
+static int set_items(struct vfctl_session *session, const char *const vfs[],
+	const struct asked *asked,
 	bool dry_run, struct vfctl_change **ret)
 {
 	const struct vfctl_set_options how = {.live = asked->live, .config = asked->config,
@@ -142,7 +143,8 @@ int vfctl_plan_hook(struct vfctl_session *session, bool install, struct vfctl_ch
 /* ---- guests ---- */
 
 /* Begin the plan of a guest: read its options and get the connection to libvirt. */
-static int guest_begin(struct vfctl_session *session, enum api_call call, const char *const options[],
+static int guest_begin(struct vfctl_session *session, enum api_call call,
+	const char *const options[],
 	struct asked *ret_asked, struct vfctl_hypervisor **ret_hypervisor)
 {
 	int r = asked_read(session_ctx(session), call, options, ret_asked);

@@ -10,7 +10,8 @@
 #include "core/snapshot.h"
 #include "core/workflow.h"
 
-int vfctl_session_open(struct vfctl_ctx *ctx, const char *const options[], struct vfctl_session **ret)
+int vfctl_session_open(struct vfctl_ctx *ctx, const char *const options[],
+	struct vfctl_session **ret)
 {
 	struct session_options how = {0};
 	struct vfctl_session *session;

@@ -171,8 +171,8 @@ int vfctl_ctx_set(struct vfctl_ctx *ctx, const char *key, const char *value)
 		return r == -EINVAL ? ctx_usage_error(ctx, r, "%s must be 1 to 3600000 ms, not '%s'", key,
 			value) : r < 0 ? ctx_oom(ctx) : 0;
 	}
-	return ctx_usage_error(ctx, -EINVAL, "a context has no setting '%s'; it has state, temp-dir, origin "
-		"and write-timeout-ms", key);
+	return ctx_usage_error(ctx, -EINVAL, "a context has no setting '%s'; it has state, temp-dir, "
+		"origin and write-timeout-ms", key);
 }
 
 const char *vfctl_ctx_state_path(const struct vfctl_ctx *ctx)

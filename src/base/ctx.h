@@ -54,7 +54,7 @@ struct vfctl_ctx {
 	vfctl_progress_fn progress; /* NULL: no progress is reported */
 	void *progress_data;
 	unsigned vf_number, vf_count; /* see ctx_progress_vf() */
-	unsigned collisions; /* number of values that were planned and then claimed by another host first */
+	unsigned collisions; /* planned values that another host claimed first */
 	vfctl_confirm_fn confirm; /* NULL: each change is kept */
 	void *confirm_data;
 	volatile sig_atomic_t cancelled;

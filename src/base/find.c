@@ -21,7 +21,8 @@ const struct vfctl_pf *find_pf_at(const struct vfctl_inventory *inv, const struc
 	return NULL;
 }
 
-enum vfctl_pci_distance vfctl_gpu_distance(const struct vfctl_model_gpu *gpu, const struct vfctl_bdf *pf)
+enum vfctl_pci_distance vfctl_gpu_distance(const struct vfctl_model_gpu *gpu,
+	const struct vfctl_bdf *pf)
 {
 	for (size_t i = 0; i < gpu->link_count; i++)
 		if (vfctl_bdf_compare(&gpu->links[i].pf, pf) == 0)
@@ -92,7 +93,8 @@ const struct vfctl_lease *vfctl_leases_find_vf(const struct vfctl_leases *leases
 	return NULL;
 }
 
-const struct vfctl_lease_vf *find_leased_vf(const struct vfctl_lease *lease, const struct vfctl_bdf *vf)
+const struct vfctl_lease_vf *find_leased_vf(const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf)
 {
 	for (size_t i = 0; lease && i < lease->vf_count; i++)
 		if (vfctl_bdf_compare(&lease->vfs[i].bdf, vf) == 0)
@@ -100,7 +102,8 @@ const struct vfctl_lease_vf *find_leased_vf(const struct vfctl_lease *lease, con
 	return NULL;
 }
 
-const struct vfctl_lease_vf *find_vf_in_leases(const struct vfctl_leases *leases, const struct vfctl_bdf *vf)
+const struct vfctl_lease_vf *find_vf_in_leases(const struct vfctl_leases *leases,
+	const struct vfctl_bdf *vf)
 {
 	return leases ? find_leased_vf(vfctl_leases_find_vf(leases, vf), vf) : NULL;
 }

@@ -17,9 +17,11 @@ const struct vfctl_pf *find_pf_at(const struct vfctl_inventory *inv, const struc
 /* Whether @name is the PF's network device, RDMA device, PCI address or another of its names. */
 bool pf_answers_to(const struct vfctl_pf *pf, const char *name);
 const struct vfctl_pf *find_pf_named(const struct vfctl_inventory *inv, const char *name);
-const struct vfctl_lease_vf *find_leased_vf(const struct vfctl_lease *lease, const struct vfctl_bdf *vf);
+const struct vfctl_lease_vf *find_leased_vf(const struct vfctl_lease *lease,
+	const struct vfctl_bdf *vf);
 /* Find a VF in all leases. */
-const struct vfctl_lease_vf *find_vf_in_leases(const struct vfctl_leases *leases, const struct vfctl_bdf *vf);
+const struct vfctl_lease_vf *find_vf_in_leases(const struct vfctl_leases *leases,
+	const struct vfctl_bdf *vf);
 const struct vfctl_domain_vf *find_domain_vf(const struct vfctl_domain_vf *vfs, size_t count,
 	const struct vfctl_bdf *vf);
 const struct vfctl_domain_vf *find_intent_vf(const struct vfctl_domain_intent *intent,

@@ -14,8 +14,9 @@ static bool is_transport(const char *scheme, size_t len, const char *name)
 }
 
 /*
- * libvirt's drivers and transports: https://libvirt.org/uri.html. Without a host, only "+unix" and no
- * transport lead to this host for certain: "+ext" runs any command, "+ssh" what ssh's configuration says.
+ * libvirt's drivers and transports: https://libvirt.org/uri.html. Without a host, only "+unix" and
+ * no transport lead to this host for certain: "+ext" runs any command, "+ssh" what ssh's
+ * configuration says.
  */
 int vfctl_libvirt_check_uri(struct vfctl_ctx *ctx, const char *uri)
 {

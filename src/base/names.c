@@ -43,7 +43,8 @@ const char *vfctl_lag_name(enum vfctl_lag lag)
 
 const char *vfctl_pci_distance_name(enum vfctl_pci_distance distance)
 {
-	static const char *const names[] = {[VFCTL_PCI_DISTANCE_UNKNOWN] = "unknown", [VFCTL_PCI_PIX] = "PIX",
+	static const char *const names[] = {[VFCTL_PCI_DISTANCE_UNKNOWN] = "unknown",
+		[VFCTL_PCI_PIX] = "PIX",
 		[VFCTL_PCI_PXB] = "PXB", [VFCTL_PCI_PHB] = "PHB", [VFCTL_PCI_NODE] = "NODE",
 		[VFCTL_PCI_SYS] = "SYS"};
 

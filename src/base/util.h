@@ -53,8 +53,9 @@ char *str_format(const char *fmt, ...) _printf_(1, 2);
 char *str_vformat(const char *fmt, va_list args) _printf_(1, 0);
 
 /*
- * FNV-1a over @len more bytes: well mixed, and the same on every machine and in every version. Derived
- * MACs and what is stored of it depend on that. @hash: FNV1A_START, or the hash of the bytes before.
+ * FNV-1a over @len more bytes: well mixed, and the same on every machine and in every version.
+ * Derived MACs and what is stored of it depend on that. @hash: FNV1A_START, or the hash of the
+ * bytes before.
  */
 #define FNV1A_START UINT64_C(0xcbf29ce484222325)
 uint64_t fnv1a(uint64_t hash, const void *data, size_t len);

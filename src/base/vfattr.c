@@ -417,7 +417,8 @@ static const void *member_of(const struct vfctl_vf_attrs *attrs, const struct at
 	return (const char *)attrs + attr->member;
 }
 
-bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit, char value[VFCTL_ATTR_TEXT])
+bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit,
+	char value[VFCTL_ATTR_TEXT])
 {
 	struct vfctl_vf_attrs one = *attrs;
 	const char *key;
@@ -427,7 +428,8 @@ bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit, char v
 	return vfctl_vf_attrs_next(&one, &i, &key, value);
 }
 
-uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs, const struct vfctl_vf_attr_info *info)
+uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs,
+	const struct vfctl_vf_attr_info *info)
 {
 	const struct attr *attr = (const struct attr *)info; /* info is the first member of struct attr */
 

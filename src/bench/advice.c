@@ -165,7 +165,8 @@ static char *equals_of(const struct vfctl_bench_report *s, size_t winner)
 	return buf_steal(&out);
 }
 
-static bool any_too_few(const struct vfctl_bench_report *s, unsigned *ret_needed, size_t *ret_fewest)
+static bool any_too_few(const struct vfctl_bench_report *s, unsigned *ret_needed,
+	size_t *ret_fewest)
 {
 	*ret_needed = 0;
 	*ret_fewest = SIZE_MAX;
@@ -241,8 +242,9 @@ static int advise_detectable(struct vfctl_ctx *ctx, struct report *r)
 	if (s->comparisons == 1)
 		return report_advice(ctx, r, str_format("These trials can show a difference of about %s "
 			"(80 %% power).", about));
-	return report_advice(ctx, r, str_format("These trials can show differences of about %s (80 %% power, "
-		"median of %zu comparisons); the least sensitive comparison is %s in %s%s%s: about %s.",
+	return report_advice(ctx, r, str_format("These trials can show differences of about %s (80 %% "
+		"power, median of %zu comparisons); the least sensitive comparison is %s in "
+		"%s%s%s: about %s.",
 		about, s->comparisons, s->configurations[s->detectable_configuration].name, worst->test,
 		*worst->parameters ? " " : "", worst->parameters,
 		vfctl_bench_about(s->detectable_worst, most)));

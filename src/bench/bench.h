@@ -56,7 +56,7 @@ struct vfctl_bench_difference {
 	bool paired;		   /**< trials of equal number, made in turns */
 	bool exact;		   /**< p is exact: fewer than 50 trials */
 	size_t pairs;		   /**< number of trials, or pairs, that were compared */
-	unsigned trials_needed;	   /**< 0: enough; else the number with which a difference could be shown */
+	unsigned trials_needed;	   /**< 0: enough; else what could show a difference */
 };
 
 /** A configuration in a cell. */
@@ -132,7 +132,10 @@ struct vfctl_bench_report {
 	struct vfctl_bench_cell *cells;
 	size_t cell_count;
 	size_t comparisons;	   /**< number of comparisons for which p_adjusted is adjusted */
-	/** Median and maximum of the comparisons' @ref vfctl_bench_difference.detectable; NAN: not known. */
+	/**
+	 * Median and maximum of the comparisons' @ref vfctl_bench_difference.detectable; NAN: not
+	 * known.
+	 */
 	double detectable_median, detectable_worst;
 	size_t detectable_cell, detectable_configuration; /**< where it is the maximum */
 	const struct bench_setting *host;
@@ -155,7 +158,7 @@ struct vfctl_bench_options {
 	double alpha;		   /**< 0 to 1: significant below it */
 	double noise;		   /**< 0 to 1: a smaller relative difference is none */
 	const char *baseline;	   /**< a configuration, or several with commas between */
-	const char *const *sessions; /**< of a comparison: results of earlier sessions without the change */
+	const char *const *sessions; /**< results of earlier sessions without the change */
 	size_t session_count;
 };
 
@@ -211,8 +214,8 @@ struct vfctl_bench_import {
 };
 /**
  * Make a result directory of data that others measured.
- * @return 0; -EEXIST @p directory holds a result; -EINVAL the data are not of that form; -EBADMSG an output
- * is not of the tool; -ENOENT; -EIO.
+ * @return 0; -EEXIST @p directory holds a result; -EINVAL the data are not of that form; -EBADMSG
+ * an output is not of the tool; -ENOENT; -EIO.
  */
 int vfctl_bench_import(struct vfctl_ctx *ctx, const char *directory,
 	const struct vfctl_bench_import *import);
@@ -253,12 +256,13 @@ int vfctl_bench_parse(struct vfctl_ctx *ctx, const char *tool, const char *file,
 /** Whether @p configuration is one of the baselines. */
 bool bench_is_baseline(const struct vfctl_bench_report *r, size_t configuration);
 /**
- * Whether the difference of @p configuration from baseline @p at repeats that of two baselines with the
- * other sign: it is shown, but counts as the same comparison.
+ * Whether the difference of @p configuration from baseline @p at repeats that of two baselines with
+ * the other sign: it is shown, but counts as the same comparison.
  */
 bool bench_is_mirror(const struct vfctl_bench_report *r, size_t at, size_t configuration);
 /** A column's values of one metric; NULL: it was not measured. */
-const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_column *c, const char *metric);
+const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_column *c,
+	const char *metric);
 /** Whether no earlier cell has the same test. */
 bool bench_first_of_test(const struct vfctl_bench_report *r, size_t at);
 

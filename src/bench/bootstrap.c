@@ -8,7 +8,8 @@
 #define RESAMPLES 10000
 
 /* The values are sorted: how often each was drawn is enough to have the sample in order. */
-static int fill_sample(struct gsl_random *random, const double *sorted, size_t count, double *medians,
+static int fill_sample(struct gsl_random *random, const double *sorted, size_t count,
+	double *medians,
 	double *drawn)
 {
 	_free_ size_t *times = calloc(count, sizeof(*times));

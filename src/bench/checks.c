@@ -395,7 +395,8 @@ static int missing(struct survey *s, struct place *p, const char *program, const
 		package ? " (apt-get install " : "", package ? package : "", package ? ")" : "");
 }
 
-static struct bench_tool_version *find_tool(const struct survey *s, const char *program, const char *endpoint)
+static struct bench_tool_version *find_tool(const struct survey *s, const char *program,
+	const char *endpoint)
 {
 	for (size_t i = 0; i < s->tool_count; i++)
 		if (str_eq(s->tools[i].name, program) && str_eq(s->tools[i].endpoint, endpoint))
@@ -509,7 +510,8 @@ int survey_pairs(struct survey *s, struct vfctl_ctx *ctx, bool threads)
 	return r;
 }
 
-int survey_trials(struct survey *s, struct vfctl_ctx *ctx, const struct bench_plan *plan, bool quick)
+int survey_trials(struct survey *s, struct vfctl_ctx *ctx, const struct bench_plan *plan,
+	bool quick)
 {
 	unsigned needed = bench_plan_trials_needed(plan);
 

@@ -37,7 +37,8 @@ unsigned survey_osu_options(const struct survey *s, const char *program, const c
 /* Check for versions on both sides that measure differently. */
 int survey_pairs(struct survey *s, struct vfctl_ctx *ctx, bool threads);
 /* Warn about a plan with too few trials for any verdict. @quick: a smoke run. */
-int survey_trials(struct survey *s, struct vfctl_ctx *ctx, const struct bench_plan *plan, bool quick);
+int survey_trials(struct survey *s, struct vfctl_ctx *ctx, const struct bench_plan *plan,
+	bool quick);
 /* The first check that failed, or NULL. */
 const struct bench_check *survey_failed(const struct survey *s);
 

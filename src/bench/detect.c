@@ -78,7 +78,8 @@ static size_t count_comparisons(const struct bench_plan *plan)
 }
 
 /* The trials in which both configurations have a value at that point. */
-static size_t log_ratios(const struct bench *b, const double *values, size_t point, const size_t pair[2],
+static size_t log_ratios(const struct bench *b, const double *values, size_t point,
+	const size_t pair[2],
 	double ret[TRIALS_LOOKED_AT])
 {
 	double found[TRIALS_LOOKED_AT][2];
@@ -111,9 +112,9 @@ struct detection {
 
 static int by_difference(const void *a, const void *b)
 {
-	double x = ((const struct detection *)a)->difference, y = ((const struct detection *)b)->difference;
+	const struct detection *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (x->difference > y->difference) - (x->difference < y->difference);
 }
 
 static size_t detect_all(const struct bench *b, const double *values, struct detection *ret)

@@ -116,8 +116,8 @@ static int rank_sum_chances(size_t n, size_t m, struct chances *ret)
 }
 
 /*
- * With ties the mean ranks themselves are permuted. They are multiples of 1/2, so these tables are over
- * twice the sum.
+ * With ties the mean ranks themselves are permuted. They are multiples of 1/2, so these tables are
+ * over twice the sum.
  */
 static int tied_signed_chances(const double *ranks, size_t n, struct chances *ret)
 {
@@ -287,7 +287,8 @@ static size_t normal_reach(double mean, double variance, double confidence)
 /* ---- pairs ---- */
 
 /* @ranks and @sizes have space for @count. */
-static int signed_ranks(const double *d, size_t count, double *sizes, double *ranks, size_t *ret_used,
+static int signed_ranks(const double *d, size_t count, double *sizes, double *ranks,
+	size_t *ret_used,
 	double *ret_ties, struct difference *io)
 {
 	double plus = 0, all = 0;

@@ -172,7 +172,8 @@ static void markdown_row(struct buf *out, const struct vfctl_bench_report *r, si
 		d->verdict > VFCTL_BENCH_NO_DIFFERENCE ? "**" : "");
 }
 
-static void markdown_table(struct buf *out, const struct vfctl_bench_report *r, size_t first, size_t at)
+static void markdown_table(struct buf *out, const struct vfctl_bench_report *r, size_t first,
+	size_t at)
 {
 	const struct vfctl_bench_cell *cell = &r->cells[first];
 

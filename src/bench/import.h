@@ -24,9 +24,9 @@ struct import {
 };
 
 /*
- * import_trials.c: moves @t, which has figures, into the result; figures of a trial that is there are added
- * to it if @may_add. @goal is the metric to judge its test by. -EEXIST: the trial, or one of its figures, is
- * there already.
+ * import_trials.c: moves @t, which has figures, into the result; figures of a trial that is there
+ * are added to it if @may_add. @goal is the metric to judge its test by. -EEXIST: the trial, or one
+ * of its figures, is there already.
  */
 int import_add(struct import *i, struct bench_trial *t, const char *goal, bool may_add);
 /* import_csv.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A CSV file of trials. It is read line by line: of a line of 100,000 samples its figures and histogram are
- * kept, so that any number of them fits.
+ * A CSV file of trials. It is read line by line: of a line of 100,000 samples its figures and
+ * histogram are kept, so that any number of them fits.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Outputs of a tool, each of one trial: CONFIGURATION=FILE, numbered in the order in which they are named. */
+/*
+ * Outputs of a tool, each of one trial: CONFIGURATION=FILE, numbered in the order in which they are
+ * named.
+ */
 #include <errno.h>
 #include <stdio.h>
 
@@ -54,7 +57,8 @@ static int add_row(struct import *i, const char *configuration, unsigned number,
 	if (r == 0)
 		r = import_add(i, &t, goal_of(row), false);
 	bench_trial_clear(&t);
-	return r == -EEXIST ? ctx_usage_error(i->ctx, -EINVAL, "%s has several figures for %llu bytes", file,
+	return r == -EEXIST ? ctx_usage_error(i->ctx, -EINVAL, "%s has several figures for %llu bytes",
+		file,
 		(unsigned long long)row->size) : r;
 }
 
@@ -81,7 +85,8 @@ static int add_output(struct import *i, size_t at)
 	configuration = strndup(text, (size_t)(equals - text));
 	if (!configuration)
 		return ctx_oom(i->ctx);
-	r = bench_read_output(i->ctx, i->how->tool, equals + 1, i->how->regex, i->how->json_path, &reading);
+	r = bench_read_output(i->ctx, i->how->tool, equals + 1, i->how->regex, i->how->json_path,
+		&reading);
 	if (r == -EBADMSG || r == -EIO)
 		return ctx_prefix(i->ctx, r, "%s", equals + 1);
 	for (size_t k = 0; r == 0 && k < reading->row_count; k++)

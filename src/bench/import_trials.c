@@ -43,7 +43,8 @@ static int note_test(struct import *i, const char *name, const char *metric)
 /* Moves @t there, or adds what it has to the one that is there. */
 static int place_imported(struct import *i, struct bench_trial *t, bool may_add)
 {
-	const struct trial_key key = {.trial = t->trial, .configuration = t->configuration, .test = t->test,
+	const struct trial_key key = {.trial = t->trial, .configuration = t->configuration,
+		.test = t->test,
 		.parameters = t->parameters, .parameter_count = t->parameter_count, .at = i->trial_count};
 	const struct trial_key *known = trial_index_add(&i->index, &key);
 	struct bench_trial *there;

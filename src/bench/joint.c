@@ -15,7 +15,8 @@
 
 #define DRAWN_LEAST 9999
 #define DRAWN_MOST 999999
-#define ALL_MAX 20000 /* up to this number, all orders or signs are counted; of more, some are drawn */
+/* Up to this number, all orders or signs are counted; of more, some are drawn. */
+#define ALL_MAX 20000
 
 /* A comparison in the form that sums need: differences of pairs, or all values minus their mean. */
 struct sums {
@@ -68,7 +69,8 @@ static double paired_statistic(const struct sums *s, const bool *turned)
  * @places: the first m of them that this comparison has form the second sample; NULL: the original
  * ones.
  */
-static double unpaired_statistic(const struct sums *s, const struct joint_state *j, const size_t *places)
+static double unpaired_statistic(const struct sums *s, const struct joint_state *j,
+	const size_t *places)
 {
 	size_t n = s->of->n, m = s->of->m, taken = 0;
 	double sum = 0, both = 1 / (double)n + 1 / (double)m;
@@ -296,7 +298,8 @@ static void fill_all(struct joint_state *j, const struct joint *of, double *valu
 	qsort_r(j->order, j->count, sizeof(*j->order), by_statistic, j->sums);
 }
 
-int joint_p(struct vfctl_ctx *ctx, const struct joint *of, size_t count, double alpha, uint64_t seed,
+int joint_p(struct vfctl_ctx *ctx, const struct joint *of, size_t count, double alpha,
+	uint64_t seed,
 	double *ret_p)
 {
 	struct joint_state j = {.count = count};

@@ -471,7 +471,8 @@ static int join_bench_plan(struct vfctl_bench *b, int measured, const char *mess
 	if (measured == 0)
 		return ctx_append(b->ctx, -ESTALE, " (the figures are saved, but not all settings are "
 			"restored; run: vfctl recover)");
-	return ctx_prefix(b->ctx, -ESTALE, "%s; not all settings are restored (run: vfctl recover)", message);
+	return ctx_prefix(b->ctx, -ESTALE, "%s; not all settings are restored (run: vfctl recover)",
+		message);
 }
 
 static int measure_all(struct vfctl_bench *b, const char *dir)

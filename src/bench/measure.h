@@ -79,7 +79,9 @@ size_t vfctl_bench_checks(const struct vfctl_bench *bench,
 size_t vfctl_bench_most_runs(const struct vfctl_bench *bench);
 /** Planned trials of each configuration; of a search, the largest number. */
 unsigned vfctl_bench_trials(const struct vfctl_bench *bench);
-/** The number of trials with which a verdict is possible; 0: nothing is compared, or it is a search. */
+/**
+ * The number of trials with which a verdict is possible; 0: nothing is compared, or it is a search.
+ */
 unsigned vfctl_bench_trials_needed(const struct vfctl_bench *bench);
 /** Planned duration of a run, s; 0: not known. Starting the programs takes additional time. */
 unsigned vfctl_bench_run_seconds(const struct vfctl_bench *bench);
@@ -88,7 +90,8 @@ unsigned vfctl_bench_seconds(const struct vfctl_bench *bench);
 /** What the plan repeats; NULL if it does not state that. */
 const char *vfctl_bench_source(const struct vfctl_bench *bench);
 /**
- * What the plan needs: packages or programs, "RDMA", "WireGuard", "ssh", "a guest". The caller frees it.
+ * What the plan needs: packages or programs, "RDMA", "WireGuard", "ssh", "a guest". The caller
+ * frees it.
  * @param ret_needs  NULL-terminated. @return 0; -ENOMEM.
  */
 int vfctl_bench_needs(const struct vfctl_bench *bench, char ***ret_needs);

@@ -80,8 +80,8 @@ static int virtio_mac(struct place *p, const char *device, char **ret)
 }
 
 /*
- * libvirt gives a tap device the guest's MAC with fe as the first byte (virnetdevtap.c), so that the
- * bridge never takes over its address.
+ * libvirt gives a tap device the guest's MAC with fe as the first byte (virnetdevtap.c), so that
+ * the bridge never takes over its address.
  */
 static bool is_tap_of(const char *address, const char *mac)
 {

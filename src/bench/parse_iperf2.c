@@ -4,8 +4,8 @@
  * for UDP the server's report, if it arrived, has what was received. For each stream the longest
  * interval from 0 counts: with -i there are shorter ones before it.
  *
- * With -d and -r the client is a server as well: streams that it accepts run in the other direction, and the
- * sum contains both.
+ * With -d and -r the client is a server as well: streams that it accepts run in the other
+ * direction, and the sum contains both.
  */
 #include <errno.h>
 #include <limits.h>
@@ -50,8 +50,8 @@ static bool is_count(const struct stream *stream)
 }
 
 /*
- * With -i a stream has a line for each interval and then one from 0 to the end. If the time is one interval,
- * both begin at 0; a text without the lines that begin a run is not known to have -i.
+ * With -i a stream has a line for each interval and then one from 0 to the end. If the time is one
+ * interval, both begin at 0; a text without the lines that begin a run is not known to have -i.
  */
 static bool is_next_line(const struct streams *s, struct stream *had, const struct stream *found)
 {
@@ -144,7 +144,10 @@ static bool same_number(const char *a, const char *b)
 	return len == strcspn(b, "/") && strncmp(a, b, len) == 0;
 }
 
-/* A number is given to one stream in a run: with another port of the same end it is of a second run. */
+/*
+ * A number is given to one stream in a run: with another port of the same end it is of a second
+ * run.
+ */
 static bool is_reconnected(const struct streams *s, const struct stream *found)
 {
 	for (size_t i = 0; i < s->count && !found->sum; i++) {
@@ -212,8 +215,8 @@ static const struct stream *first_stream(const struct streams *s)
 }
 
 /*
- * Version 2.1 writes the sender first and, with --full-duplex, a target without a port; version 2.0 writes
- * the client first. The server's report for UDP comes from the client's target.
+ * Version 2.1 writes the sender first and, with --full-duplex, a target without a port; version 2.0
+ * writes the client first. The server's report for UDP comes from the client's target.
  */
 static void find_reverse(struct streams *s)
 {
@@ -259,7 +262,10 @@ static int take_connection(struct streams *s, struct span id, struct span rest)
 	struct span near = span_after(rest, " port "), far = span_after(near, " port "), word;
 	struct connection *c;
 
-	/* A server accepts all connections of a run before it reports; a client's -r is not a second run. */
+	/*
+	 * A server accepts all connections of a run before it reports; a client's -r is not a
+	 * second run.
+	 */
 	if (!s->client_port.p && s->count)
 		return parser_second_run(s->p, s->p->at);
 	if (!array_grow(s->connections, s->connection_count))
@@ -290,7 +296,8 @@ static void take_loss(struct span rest, struct stream *io)
 {
 	struct span word, lost, total;
 
-	if (!span_word(&rest, &word) || number_read(word, &io->jitter_ms) < 0 || !span_word(&rest, &word) ||
+	if (!span_word(&rest, &word) || number_read(word, &io->jitter_ms) < 0 ||
+		!span_word(&rest, &word) ||
 		!span_is(word, "ms") || !span_field(&rest, '/', &lost) || !span_word(&rest, &total) ||
 		number_read(span_trim(lost), &io->lost) < 0 || number_read(total, &io->packets) < 0)
 		io->packets = 0;
@@ -425,7 +432,8 @@ static int put_retransmits(struct streams *s, struct bench_row *row)
 
 #define WITH_CSV "-y C, whose figures are exact"
 
-static int put_rate(struct streams *s, struct bench_row *row, const char *name, struct figure figure)
+static int put_rate(struct streams *s, struct bench_row *row, const char *name,
+	struct figure figure)
 {
 	return figure.error > 0 ? parser_put_figure(s->p, row, name, &figure, WITH_CSV)
 		: parser_metric(s->p, row, name, figure.value);
@@ -481,7 +489,9 @@ static bool has_stream(const struct streams *s, struct span id, bool reverse)
 	return false;
 }
 
-/* Each connection has a total, and several have a sum; a sender over UDP counts its datagrams last. */
+/*
+ * Each connection has a total, and several have a sum; a sender over UDP counts its datagrams last.
+ */
 static int check_connections(struct streams *s)
 {
 	unsigned own = 0, senders = 0, sums = 0;
@@ -523,7 +533,9 @@ static int check_numbers(struct streams *s)
 	return 0;
 }
 
-/* The server reports each stream of UDP: without the report of one, the others are not the whole. */
+/*
+ * The server reports each stream of UDP: without the report of one, the others are not the whole.
+ */
 static int check_end(struct streams *s)
 {
 	unsigned sent = 0, received = 0;

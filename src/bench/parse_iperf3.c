@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * iperf3: -J of 3.0 on, --json-stream of 3.17 on (an event a line), and its text. With -P 2 its JSON
- * has keys twice.
+ * iperf3: -J of 3.0 on, --json-stream of 3.17 on (an event a line), and its text. With -P 2 its
+ * JSON has keys twice.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -137,7 +137,8 @@ static void take_version(struct parser *p, const struct json *start)
 
 static int failed(struct parser *p, const struct json *message)
 {
-	return ctx_fail(p->ctx, -EIO, "iperf3: %.200s", json_text(message) ? json_text(message) : "failed");
+	return ctx_fail(p->ctx, -EIO, "iperf3: %.200s",
+			json_text(message) ? json_text(message) : "failed");
 }
 
 static int take_document(struct parser *p, const struct json *root)
@@ -264,7 +265,10 @@ static int note_total(struct parser *p, struct totals *t, struct span key, bool 
 	return 0;
 }
 
-/* "0/39"; "Unknown/39" if the server did not count what it lost while the first seconds were left out. */
+/*
+ * "0/39"; "Unknown/39" if the server did not count what it lost while the first seconds were left
+ * out.
+ */
 static int take_lost(struct parser *p, struct span jitter, struct span packets, struct totals *t)
 {
 	struct span lost;
@@ -386,7 +390,9 @@ static bool has_sum(const struct way *way)
 	return way->stream_count < 2 || way->sum_count;
 }
 
-/* A server's text has no mark of its end, but a line of totals for each connection, then their sum. */
+/*
+ * A server's text has no mark of its end, but a line of totals for each connection, then their sum.
+ */
 static int check_end(struct parser *p, const struct totals *t)
 {
 	unsigned streams = t->sent.stream_count > t->received.stream_count ? t->sent.stream_count

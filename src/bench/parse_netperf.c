@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * netperf's omni tests: -o (a line of names, a line of values) and -k (NAME=value), and the tables of its
- * classic tests. Its times are round trips, percentiles are of its histogram.
+ * netperf's omni tests: -o (a line of names, a line of values) and -k (NAME=value), and the tables
+ * of its classic tests. Its times are round trips, percentiles are of its histogram.
  */
 #include <errno.h>
 
@@ -238,7 +238,10 @@ static int take_line(struct netperf *n, struct span line)
 	return take_classic(n, line);
 }
 
-/* An output of -k has a throughput, whatever else is requested; the table of requests has two lines. */
+/*
+ * An output of -k has a throughput, whatever else is requested; the table of requests has two
+ * lines.
+ */
 static int check_end(struct netperf *n)
 {
 	if (n->p->reading->row_count && n->titled && n->expected && !n->listed && !n->paired)

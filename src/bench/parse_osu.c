@@ -20,7 +20,10 @@ static const struct column_name known[] = {{"Size", "size", 0},
 	{"Messages/s", "message_rate", 0}, {"MB/s", "throughput", 8e6},
 	{"Validation", "text", 0}};
 
-/* Columns of -z, with any percentile: "P75 Tail Lat(us)" is p75, "P75 Tail BW(MB/s)" throughput_p75. */
+/*
+ * Columns of -z, with any percentile: "P75 Tail Lat(us)" is p75, "P75 Tail BW(MB/s)"
+ * throughput_p75.
+ */
 struct tails {
 	struct column_name all[ARRAY_SIZE(known) + 2 * PARSER_COLUMNS];
 	char texts[2 * PARSER_COLUMNS][24], metrics[2 * PARSER_COLUMNS][20];
@@ -77,7 +80,10 @@ struct osu {
 #define PAIR_END (4 << 20)
 #define COLLECTIVE_END (1 << 20)
 
-/* "# OSU MPI Latency Test v5.8", "# OSU MPI-CUDA Bandwidth Test v7.4", "# OSU MPI Broadcast Latency Test" */
+/*
+ * "# OSU MPI Latency Test v5.8", "# OSU MPI-CUDA Bandwidth Test v7.4", "# OSU MPI Broadcast Latency
+ * Test"
+ */
 static uint64_t end_of(struct span title)
 {
 	static const char *const pairs[] = {"Latency", "Bandwidth", "Bi-Directional", "Multi"};
@@ -91,7 +97,10 @@ static uint64_t end_of(struct span title)
 	return COLLECTIVE_END;
 }
 
-/* The last size of a command line that stands in the text: "osu_latency -m 1:1024", "osu_bcast -m 64". */
+/*
+ * The last size of a command line that stands in the text: "osu_latency -m 1:1024", "osu_bcast -m
+ * 64".
+ */
 static void take_command_line(struct osu *o, struct span line)
 {
 	struct span rest = span_after(span_after(line, "osu_"), " -m"), range, last;
@@ -113,9 +122,9 @@ static bool has_sizes(const struct osu *o)
 }
 
 /*
- * A program prints a line for each size, and nothing behind the last one. Without -m the first size is at
- * most 8 bytes (a datatype), the last one a constant of the program. Of sizes that begin higher, which -m
- * chose, the end is not known.
+ * A program prints a line for each size, and nothing behind the last one. Without -m the first size
+ * is at most 8 bytes (a datatype), the last one a constant of the program. Of sizes that begin
+ * higher, which -m chose, the end is not known.
  */
 static int check_range(struct osu *o)
 {

@@ -183,7 +183,8 @@ int parse_perftest(struct parser *p)
 {
 	struct span rest = p->text;
 
-	while (rest.p < rest.end && (*rest.p == ' ' || *rest.p == '\t' || *rest.p == '\n' || *rest.p == '\r'))
+	while (rest.p < rest.end && (*rest.p == ' ' || *rest.p == '\t' || *rest.p == '\n' ||
+		*rest.p == '\r'))
 		rest.p++;
 	return span_starts(rest, "{") ? parse_json(p) : parse_text(p);
 }

@@ -87,8 +87,8 @@ static void take_size(struct span value, uint64_t *ret)
 }
 
 /*
- * qperf pads the names of all figures of a test to the longest one. It omits figures that are 0, but never
- * one end of a bandwidth. The test "quit" has no figures.
+ * qperf pads the names of all figures of a test to the longest one. It omits figures that are 0,
+ * but never one end of a bandwidth. The test "quit" has no figures.
  */
 static int check_test(struct parser *p, const struct test *t)
 {

@@ -188,7 +188,10 @@ static struct span version_of(struct span text)
 	return span_word(&found, &word) ? word : found;
 }
 
-/* Each run begins with the version, each log with its columns. The figures of several servers are not one. */
+/*
+ * Each run begins with the version, each log with its columns. The figures of several servers are
+ * not one.
+ */
 static bool is_second_run(struct sockperf *s, struct span line)
 {
 	struct span server = span_after(line, "Printing statistics for Server No: ");

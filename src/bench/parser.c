@@ -122,7 +122,8 @@ int parser_own_error(struct parser *p)
 
 #define VAGUE 0.05
 
-int parser_figure(struct parser *p, struct span text, const char *what, double factor, struct figure *ret)
+int parser_figure(struct parser *p, struct span text, const char *what, double factor,
+	struct figure *ret)
 {
 	const char *point = span_len(text) ? memchr(text.p, '.', span_len(text)) : NULL;
 	int r = parser_number(p, text, what, &ret->value);

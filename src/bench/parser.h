@@ -19,8 +19,8 @@ struct parser {
 /* The row for @size, created if necessary; NULL if memory is exhausted. */
 struct bench_row *parser_row(struct parser *p, uint64_t size);
 /*
- * Add a value that the tool computed. -EIO: it is below 0, or it is 0 and cannot be; -EBADMSG: the row has
- * another value of that name, so the text has several runs.
+ * Add a value that the tool computed. -EIO: it is below 0, or it is 0 and cannot be; -EBADMSG: the
+ * row has another value of that name, so the text has several runs.
  */
 int parser_metric(struct parser *p, struct bench_row *row, const char *name, double value);
 int parser_sample(struct parser *p, double **samples, size_t *count, double value);
@@ -37,8 +37,8 @@ size_t parser_line_number(const struct parser *p, const char *at);
 /* -EBADMSG: the line at @at belongs to a second run. NULL: its line is unknown. */
 int parser_second_run(struct parser *p, const char *at);
 /*
- * -EBADMSG: the text was cut, as it has no @missing. 0 if the run is known to have ended well: its text needs
- * no mark of its end.
+ * -EBADMSG: the text was cut, as it has no @missing. 0 if the run is known to have ended well: its
+ * text needs no mark of its end.
  */
 int parser_cut(struct parser *p, const char *missing);
 /* -EBADMSG if the text ends within @line, whose last number may then be incomplete. */
@@ -51,12 +51,13 @@ struct figure {
 	double value, error;
 };
 /* Read "18.0", which is multiplied by @factor. */
-int parser_figure(struct parser *p, struct span text, const char *what, double factor, struct figure *ret);
+int parser_figure(struct parser *p, struct span text, const char *what, double factor,
+	struct figure *ret);
 /* Whether rounding can change the figure by more than 5 %. A zero is exact if its unit is small. */
 bool figure_is_vague(const struct figure *figure);
 /*
- * Add the figure. If it has too few digits, -EBADMSG with @remedy; without a remedy it is left out with a
- * warning.
+ * Add the figure. If it has too few digits, -EBADMSG with @remedy; without a remedy it is left out
+ * with a warning.
  */
 int parser_put_figure(struct parser *p, struct bench_row *row, const char *name,
 	const struct figure *figure, const char *remedy);

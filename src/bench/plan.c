@@ -337,7 +337,8 @@ static int choose_ends(struct reader *r, const struct doc_node *node,
 	return 0;
 }
 
-static const struct bench_plan_setting *find_setting(const struct bench_plan_settings *in, const char *name)
+static const struct bench_plan_setting *find_setting(const struct bench_plan_settings *in,
+	const char *name)
 {
 	for (size_t i = 0; i < in->count; i++)
 		if (str_eq(in->v[i].name, name))

@@ -119,7 +119,8 @@ static void put_draft_node(struct buf *out, const struct doc_node *n, int depth)
 	}
 }
 
-int plan_draft_read(struct vfctl_ctx *ctx, const struct plan_draft *d, const struct doc_node **ret_root,
+int plan_draft_read(struct vfctl_ctx *ctx, const struct plan_draft *d,
+	const struct doc_node **ret_root,
 	char **ret_text)
 {
 	_buf_ struct buf out = {0};

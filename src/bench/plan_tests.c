@@ -160,7 +160,8 @@ const struct table bench_test_table = {test_keys, ARRAY_SIZE(test_keys), test_sh
 	ARRAY_SIZE(test_shapes), .required = required};
 
 /* A command returns one number, in one of two ways. */
-static int check_command(struct reader *r, const struct doc_node *node, const struct bench_plan_test *t)
+static int check_command(struct reader *r, const struct doc_node *node,
+	const struct bench_plan_test *t)
 {
 	bool is = str_eq(t->tool, "command");
 

@@ -316,10 +316,13 @@ static int column_value(struct parser *p, const struct column_name *column, stru
 	return parser_put_figure(p, row, column->metric, &figure, NULL);
 }
 
-/* Small messages are many: where their throughput has too few digits, their rate still has enough. */
+/*
+ * Small messages are many: where their throughput has too few digits, their rate still has enough.
+ */
 static int throughput_of_messages(struct parser *p, struct bench_row *row)
 {
-	const struct bench_metric *rate = bench_metric_find(row->metrics, row->metric_count, "message_rate");
+	const struct bench_metric *rate = bench_metric_find(row->metrics, row->metric_count,
+		"message_rate");
 
 	if (!rate || !row->size || bench_metric_find(row->metrics, row->metric_count, "throughput"))
 		return 0;

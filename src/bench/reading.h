@@ -56,8 +56,8 @@ struct bench_extract {
 /*
  * @extract: may be NULL for other tools than BENCH_COMMAND.
  * @return 0; -EIO the tool reports a failure, or measured nothing (its message is in the context);
- * -EBADMSG this is not the whole output of one run of the tool. A figure that is -nan, inf, below 0, or 0 and
- * cannot be, is a failure.
+ * -EBADMSG this is not the whole output of one run of the tool. A figure that is -nan, inf, below
+ * 0, or 0 and cannot be, is a failure.
  */
 int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_extract *extract,
 	const char *text, size_t len, struct bench_reading **ret);

@@ -18,20 +18,23 @@ struct builder {
 /* report_cells.c: assign trials to cells and columns, then summarize the columns. */
 /*
  * Add a trial to a column of its cell, which is created if necessary; -ENOENT only if none may be
- * created. What iperf measured in both directions at once counts in two cells: each direction is judged.
+ * created. What iperf measured in both directions at once counts in two cells: each direction is
+ * judged.
  */
-int report_take_trial(struct builder *b, const struct bench_result *result, const struct bench_trial *t,
+int report_take_trial(struct builder *b, const struct bench_result *result,
+	const struct bench_trial *t,
 	const char *configuration, bool may_add, size_t column);
 /*
- * Put the cells in the order of the tests in bench.json, then of their curves and parameters: the order of
- * the runs is random.
+ * Put the cells in the order of the tests in bench.json, then of their curves and parameters: the
+ * order of the runs is random.
  */
 int report_sort_cells(struct builder *b);
 /* report_sweep.c */
 /* Choose the parameter over which curves are drawn: the number of sizes or threads. */
 void report_find_axes(struct builder *b);
 /* Order cells of a test by the parameters besides the axis: those of one curve are equal. */
-int report_compare_groups(const struct bench_trial *a, const struct bench_trial *b, const char *axis);
+int report_compare_groups(const struct bench_trial *a, const struct bench_trial *b,
+	const char *axis);
 /* Describe what differs between the cells of a test. */
 int report_take_varying(struct builder *b);
 int report_check_trial(struct builder *b, const struct bench_result *result,

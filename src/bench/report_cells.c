@@ -46,8 +46,12 @@ static char *format_parameters(const struct bench_trial *t, const char *configur
 
 static const char second_goal[] = "throughput_reverse";
 
-/* Goals of a trial: that of its test, and that of the other direction if both were measured at once. */
-static size_t goals_of(const struct bench_test *test, const struct bench_trial *t, const char *ret[2])
+/*
+ * Goals of a trial: that of its test, and that of the other direction if both were measured at
+ * once.
+ */
+static size_t goals_of(const struct bench_test *test, const struct bench_trial *t,
+	const char *ret[2])
 {
 	bool both = str_eq(test->goal, "throughput") && t->tool &&
 		(str_eq(t->tool, "iperf") || str_eq(t->tool, "iperf3"));
@@ -95,7 +99,8 @@ static int add_entry(struct builder *b, const struct bench_trial *t, size_t cell
 	return 0;
 }
 
-int report_take_trial(struct builder *b, const struct bench_result *result, const struct bench_trial *t,
+int report_take_trial(struct builder *b, const struct bench_result *result,
+	const struct bench_trial *t,
 	const char *configuration, bool may_add, size_t column)
 {
 	const struct bench_test *test = report_test_of(result, t->test);

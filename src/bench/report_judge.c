@@ -11,7 +11,8 @@
 #include "bench/stats_gsl.h"
 
 /* The entries of a column, which are adjacent and in the order of their trials. */
-static struct entry *entries_of(const struct builder *b, size_t cell, size_t column, size_t *ret_count)
+static struct entry *entries_of(const struct builder *b, size_t cell, size_t column,
+	size_t *ret_count)
 {
 	size_t low = 0, high = b->entry_count, end;
 
@@ -66,7 +67,8 @@ struct judged {
 	struct joint values;
 };
 
-static int match_pairs(struct builder *b, size_t cell, size_t first, size_t second, struct judged *io)
+static int match_pairs(struct builder *b, size_t cell, size_t first, size_t second,
+	struct judged *io)
 {
 	size_t count_a, count_b, k = 0, count = 0;
 	const struct entry *a = entries_of(b, cell, first, &count_a);
@@ -128,7 +130,8 @@ static bool comparable(const struct builder *b, size_t cell_at, size_t first, si
 }
 
 /* @at: the number of the baseline. */
-static int compare_column(struct builder *b, size_t cell_at, size_t at, size_t column, struct judged *ret)
+static int compare_column(struct builder *b, size_t cell_at, size_t at, size_t column,
+	struct judged *ret)
 {
 	struct vfctl_bench_cell *cell = &b->r->shown.cells[cell_at];
 	struct vfctl_bench_difference *to = &cell->columns[column].differences[at];
@@ -165,7 +168,10 @@ static void judge_report(const struct vfctl_bench_report *r, const struct vfctl_
 		d->trials_needed = needed;
 }
 
-/* The standard deviation of the logarithms of the ratios of pairs, or that of both columns' logarithms. */
+/*
+ * The standard deviation of the logarithms of the ratios of pairs, or that of both columns'
+ * logarithms.
+ */
 static double log_spread(const struct joint *v)
 {
 	double squares = 0, mean[2] = {0};
@@ -186,7 +192,10 @@ static double log_spread(const struct joint *v)
 	return sqrt(squares / (double)(v->paired ? v->n - 1 : v->n + v->m - 2));
 }
 
-/* As in bench/detect.c: each comparison has its part of alpha, which is a little too strict for maxT. */
+/*
+ * As in bench/detect.c: each comparison has its part of alpha, which is a little too strict for
+ * maxT.
+ */
 static void take_detectable(const struct joint *v, double alpha, struct vfctl_bench_difference *d)
 {
 	double share;
@@ -206,7 +215,10 @@ static int by_share(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* How small a difference these trials can show: in each comparison, in the median and in the worst one. */
+/*
+ * How small a difference these trials can show: in each comparison, in the median and in the worst
+ * one.
+ */
 static int take_all_detectable(struct builder *b, const struct judged *all, size_t count)
 {
 	struct vfctl_bench_report *to = &b->r->shown;
@@ -295,10 +307,11 @@ static int compare_all(struct builder *b, struct judged *all, size_t *io_count)
 }
 
 /*
- * Two baselines are compared once: the table of the later one repeats that comparison with the other sign,
- * and neither the correction nor the counts see it again.
+ * Two baselines are compared once: the table of the later one repeats that comparison with the
+ * other sign, and neither the correction nor the counts see it again.
  */
-static void mirror(const struct vfctl_bench_report *r, struct vfctl_bench_cell *cell, size_t at, size_t early)
+static void mirror(const struct vfctl_bench_report *r, struct vfctl_bench_cell *cell, size_t at,
+	size_t early)
 {
 	const struct vfctl_bench_column *base = &cell->columns[r->baselines[at]];
 	const struct vfctl_bench_difference *from = &base->differences[early];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The parameters of a test's cells: which of them vary, which one is the axis of its curves, and the group of
- * cells that belongs to one curve.
+ * The parameters of a test's cells: which of them vary, which one is the axis of its curves, and
+ * the group of cells that belongs to one curve.
  */
 #include "bench/report_build.h"
 
@@ -61,7 +61,8 @@ static size_t next_of(const struct bench_trial *t, const char *axis, size_t at)
 	return at + (at < t->parameter_count && axis && str_eq(t->parameters[at].name, axis));
 }
 
-int report_compare_groups(const struct bench_trial *a, const struct bench_trial *b, const char *axis)
+int report_compare_groups(const struct bench_trial *a, const struct bench_trial *b,
+	const char *axis)
 {
 	size_t i = next_of(a, axis, 0), k = next_of(b, axis, 0);
 	int order = 0;

@@ -37,7 +37,8 @@ static void put_digits(double value, char buf[DIGITS_TEXT])
 		snprintf(buf, DIGITS_TEXT, "%.*f", behind > 2 ? 2 + (before < 1) : behind, value);
 }
 
-const char *vfctl_bench_value(double value, const char *unit, double like, char buf[VFCTL_BENCH_TEXT])
+const char *vfctl_bench_value(double value, const char *unit, double like,
+	char buf[VFCTL_BENCH_TEXT])
 {
 	static const char *const prefixes[] = {"", "k", "M", "G", "T"};
 	char digits[DIGITS_TEXT];
@@ -89,7 +90,8 @@ const char *vfctl_bench_relative(double relative, char buf[VFCTL_BENCH_TEXT])
 	return buf;
 }
 
-const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_column *c, const char *metric)
+const struct vfctl_bench_summary *bench_summary_of(const struct vfctl_bench_column *c,
+	const char *metric)
 {
 	for (size_t i = 0; i < c->metric_count; i++)
 		if (str_eq(c->metrics[i].metric, metric))

@@ -104,7 +104,8 @@ static int take_text(const struct reader *r, const struct json *value, const cha
 	return *ret ? 0 : ctx_oom(r->ctx);
 }
 
-static int member_text(const struct reader *r, const struct json *object, const char *key, bool must,
+static int member_text(const struct reader *r, const struct json *object, const char *key,
+	bool must,
 	char **ret)
 {
 	return take_text(r, json_member(object, key), key, must, ret);
@@ -228,7 +229,8 @@ static int take_list(const struct reader *r, const struct json *root, const char
 	return error;
 }
 
-static int take_share(const struct reader *r, const struct json *root, const char *key, double usual,
+static int take_share(const struct reader *r, const struct json *root, const char *key,
+	double usual,
 	double *ret)
 {
 	const struct json *value = json_member(root, key);

@@ -391,7 +391,8 @@ static int write_lines(const struct run *r, const char *started, double seconds,
 }
 
 /* The goal of its test; NULL: the tool reported none. */
-static const struct bench_metric *goal_metric(const struct run *r, const struct bench_reading *reading)
+static const struct bench_metric *goal_metric(const struct run *r,
+	const struct bench_reading *reading)
 {
 	return reading ? bench_metric_find(reading->rows[0].metrics, reading->rows[0].metric_count,
 		tool_goal(r->point->tool, r->point->test)) : NULL;

@@ -105,10 +105,11 @@ unsigned bench_number_of(const struct bench *b, const struct bench_plan_configur
 int bench_set_all(struct bench *b, const struct bench_plan_configuration *c);
 int bench_make_tunnels(struct bench *b);
 /*
- * After the failure @error of a run: -ENODEV with a message if an interface of the configuration has
- * disappeared; else @error with its message.
+ * After the failure @error of a run: -ENODEV with a message if an interface of the configuration
+ * has disappeared; else @error with its message.
  */
-int bench_explain(struct bench *b, const struct bench_plan_configuration *c, const char *dir, int error);
+int bench_explain(struct bench *b, const struct bench_plan_configuration *c, const char *dir,
+	int error);
 
 /* ---- for a search ---- */
 

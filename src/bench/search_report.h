@@ -73,7 +73,8 @@ struct vfctl_search {
  * @return 0; -ENOENT no result; -EINVAL it is not a search; -EBADMSG; -ENOPKG GSL is not installed;
  * -ENOMEM.
  */
-int vfctl_search_read(struct vfctl_ctx *ctx, const char *directory, struct vfctl_search **ret_search);
+int vfctl_search_read(struct vfctl_ctx *ctx, const char *directory,
+	struct vfctl_search **ret_search);
 void vfctl_search_free(struct vfctl_search *search); /**< NULL is fine */
 DEFINE_FREEP(struct vfctl_search, vfctl_search_free)
 

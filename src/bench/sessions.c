@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two results are two sessions: the host may differ between them in more than what was changed. Earlier
- * sessions without the change show how much the median of a cell varies by itself.
+ * Two results are two sessions: the host may differ between them in more than what was changed.
+ * Earlier sessions without the change show how much the median of a cell varies by itself.
  */
 #include <errno.h>
 #include <math.h>

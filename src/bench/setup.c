@@ -316,7 +316,8 @@ int bench_set_all(struct bench *b, const struct bench_plan_configuration *c)
 	return r;
 }
 
-int bench_explain(struct bench *b, const struct bench_plan_configuration *c, const char *dir, int error)
+int bench_explain(struct bench *b, const struct bench_plan_configuration *c, const char *dir,
+	int error)
 {
 	const char *const names[] = {c->client, c->server};
 	_free_ char *message = strdup(vfctl_ctx_error(b->ctx));

@@ -86,18 +86,20 @@ struct joint {
  * else 9,999 are drawn from @seed, or up to 999,999 for a small @alpha.
  * @ret_p  @count values. -ENOMEM.
  */
-int joint_p(struct vfctl_ctx *ctx, const struct joint *of, size_t count, double alpha, uint64_t seed,
+int joint_p(struct vfctl_ctx *ctx, const struct joint *of, size_t count, double alpha,
+	uint64_t seed,
 	double *ret_p);
 /*
- * The difference, as a fraction of the first value, that a paired test with @planned trials shows in
- * four of five cases (80 % power), from the logarithms of the ratios of the first @count pairs.
+ * The difference, as a fraction of the first value, that a paired test with @planned trials shows
+ * in four of five cases (80 % power), from the logarithms of the ratios of the first @count pairs.
  * @alpha is that of one comparison. Source: Cohen, Statistical Power Analysis, 2.4, with the t
  * distribution for both quantiles. NAN with fewer than 3 pairs. After gsl_bind().
  */
 double detectable(const double *log_ratios, size_t count, unsigned planned, double alpha);
 /*
- * The same in standard deviations: of the differences of @n pairs (Cohen's d_z), or of the values if @n
- * values were compared with @m others (Cohen's d). NAN if there are too few. After gsl_bind().
+ * The same in standard deviations: of the differences of @n pairs (Cohen's d_z), or of the values
+ * if @n values were compared with @m others (Cohen's d). NAN if there are too few. After
+ * gsl_bind().
  */
 double detectable_d(bool paired, size_t n, size_t m, double alpha);
 /* Number of trials for each configuration with which a rank test can fall below @alpha at all. */

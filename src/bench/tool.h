@@ -42,7 +42,8 @@ struct tool {
 void tool_add_options(struct argv *a, const struct tool_run *run);
 
 /* Options of an OSU program: -m, -m MIN:MAX, -f, -z, -z with a list. */
-enum { OSU_KNOWN = 1, OSU_SIZE = 2, OSU_RANGE = 4, OSU_FULL = 8, OSU_TAIL = 16, OSU_TAIL_LIST = 32 };
+enum { OSU_KNOWN = 1, OSU_SIZE = 2, OSU_RANGE = 4, OSU_FULL = 8, OSU_TAIL = 16,
+	OSU_TAIL_LIST = 32 };
 /* Read the list that the program prints with -h; 0: it is not such a list. */
 unsigned osu_options(const char *usage);
 /* The version in "# OSU MPI Latency Test v7.4"; "": it has none. */

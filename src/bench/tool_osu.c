@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * OSU micro-benchmarks: mpirun starts both ends. What a program accepts depends on its version, so its own
- * list of options decides: point to point 5.3 has no -m, collectives have -f since 4, and -z (percentiles)
- * came with 7.0, its list of percentiles with 7.4.
+ * OSU micro-benchmarks: mpirun starts both ends. What a program accepts depends on its version, so
+ * its own list of options decides: point to point 5.3 has no -m, collectives have -f since 4, and
+ * -z (percentiles) came with 7.0, its list of percentiles with 7.4.
  */
 #include "bench/tool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A line of the list begins with the option: "  -m [MIN:]MAX ...", "  -m, --message-size  [MIN:]MAX ...". */
+/*
+ * A line of the list begins with the option: "  -m [MIN:]MAX ...", "  -m, --message-size  [MIN:]MAX
+ * ...".
+ */
 static const char *find_option(const char *usage, const char *option)
 {
 	size_t len = strlen(option);
@@ -58,8 +61,8 @@ void osu_version(const char *text, char *buf, size_t size)
 }
 
 /*
- * mpirun accepts only a host's name: user and port belong in ~/.ssh/config. Without a number Open MPI
- * starts one process on each host, and refuses more.
+ * mpirun accepts only a host's name: user and port belong in ~/.ssh/config. Without a number Open
+ * MPI starts one process on each host, and refuses more.
  */
 static void add_hosts(struct argv *a, const struct tool_run *run)
 {
@@ -84,7 +87,8 @@ static void add_hosts(struct argv *a, const struct tool_run *run)
 
 static bool is_collective(const char *program)
 {
-	return !str_eq(program, "osu_latency") && !str_eq(program, "osu_bw") && !str_eq(program, "osu_bibw");
+	return !str_eq(program, "osu_latency") && !str_eq(program, "osu_bw") &&
+		!str_eq(program, "osu_bibw");
 }
 
 /* Whether the plan itself gives the option, as "-z", "-z50,99" or "--tail-lat". */
@@ -99,7 +103,9 @@ static bool is_given(const struct tool_run *run, const char *option, const char 
 /* If nothing is known about the program, it has the options of all versions from 5.4. */
 static unsigned options_of(const struct tool_run *run)
 {
-	return run->osu ? run->osu : OSU_SIZE | OSU_RANGE | (is_collective(run->test->tool) ? OSU_FULL : 0);
+	if (run->osu)
+		return run->osu;
+	return OSU_SIZE | OSU_RANGE | (is_collective(run->test->tool) ? OSU_FULL : 0);
 }
 
 static void add_version_options(struct argv *a, const struct tool_run *run)

@@ -140,7 +140,8 @@ static int read_count(const struct reader *r, const struct json *object, const c
 	return 0;
 }
 
-static int read_texts(const struct reader *r, const struct json *object, const char *key, char ***ret)
+static int read_texts(const struct reader *r, const struct json *object, const char *key,
+	char ***ret)
 {
 	const struct json *list = json_member(object, key);
 	char **texts;

@@ -45,7 +45,8 @@ static int compare_values(const char *a, const char *b)
 	return class_a != OTHER && x != y ? (x < y ? -1 : 1) : strcmp(a, b);
 }
 
-int parameters_compare(const struct bench_parameter *a, size_t count_a, const struct bench_parameter *b,
+int parameters_compare(const struct bench_parameter *a, size_t count_a,
+	const struct bench_parameter *b,
 	size_t count_b)
 {
 	int order = 0;

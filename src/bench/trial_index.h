@@ -5,8 +5,8 @@
 #include "bench/trial.h"
 
 /*
- * What makes two trials the same, as far as the caller fills it in: an index in the order of these members.
- * Texts and parameters belong to the trials, which must live as long as the index.
+ * What makes two trials the same, as far as the caller fills it in: an index in the order of these
+ * members. Texts and parameters belong to the trials, which must live as long as the index.
  */
 struct trial_key {
 	unsigned run, trial;
@@ -18,7 +18,8 @@ struct trial_key {
 };
 
 /* Numbers as numbers, "forward" before "reverse" before "both", everything else by its bytes. */
-int parameters_compare(const struct bench_parameter *a, size_t count_a, const struct bench_parameter *b,
+int parameters_compare(const struct bench_parameter *a, size_t count_a,
+	const struct bench_parameter *b,
 	size_t count_b);
 
 /* NULL: there is no such key. */

@@ -340,7 +340,8 @@ static struct generic generic_of(uint16_t family, uint8_t command, uint16_t flag
 		.generic = {.cmd = command, .version = 1}};
 }
 
-static int record(struct capture *c, const struct generic *rq, const char *path, struct buf *ret_reply)
+static int record(struct capture *c, const struct generic *rq, const char *path,
+	struct buf *ret_reply)
 {
 	struct host *h = host_of(c->ctx);
 	int r;

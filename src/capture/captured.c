@@ -108,7 +108,8 @@ static int captured_list(struct host *h, const char *path, char ***ret_names)
 /* The text of an attribute of a generic netlink request; NULL if there is none. */
 static const char *text_in(const struct nlmsghdr *m, uint16_t type)
 {
-	const char *at = (const char *)m + NLMSG_LENGTH(GENL_HDRLEN), *stop = (const char *)m + m->nlmsg_len;
+	const char *at = (const char *)m + NLMSG_LENGTH(GENL_HDRLEN),
+		*stop = (const char *)m + m->nlmsg_len;
 
 	while (at + NLA_HDRLEN <= stop) {
 		const struct nlattr *attr = (const void *)at;

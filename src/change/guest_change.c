@@ -10,7 +10,8 @@
 #include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 
-_printf_(4, 0) int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *lock,
+_printf_(4, 0) int change_journal(struct vfctl_ctx *ctx, struct vfctl_change *change,
+	const char *lock,
 	const char *fmt, va_list args)
 {
 	struct journal_entry *entry = &change->entry;

@@ -92,7 +92,8 @@ static int check_driver(struct vfctl_ctx *ctx, const struct op *op, const struct
 }
 
 /* The switch mode is not changed under a guest: it stays as the interrupted change left it. */
-static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_inventory *inv,
+static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_inventory *inv,
 	const struct vfctl_pf *pf)
 {
 	enum vfctl_eswitch before;
@@ -231,7 +232,8 @@ static bool has_mode(const struct open_change *c)
 }
 
 /* A function without SR-IOV is not in the inventory; it may have an entry in host.yaml. */
-static int find_function(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *address,
+static int find_function(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const char *address,
 	struct vfctl_inventory **ret_own, const struct vfctl_pf **ret_pf)
 {
 	struct vfctl_bdf bdf;
@@ -521,7 +523,8 @@ int recover_pfs(struct vfctl_ctx *ctx)
  * Only the system's libvirt has changes in the journal. The caller restores the previous
  * connection.
  */
-static struct vfctl_hypervisor *take_hypervisor(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hypervisor)
+static struct vfctl_hypervisor *take_hypervisor(struct vfctl_ctx *ctx,
+	struct vfctl_hypervisor *hypervisor)
 {
 	struct vfctl_hypervisor *outer = ctx->hypervisor;
 

@@ -46,7 +46,8 @@ static int find_target(struct vfctl_ctx *ctx, const char *name, bool is_vf, stru
 }
 
 /* Find the PF that @name refers to, without reading its VFs and leases. */
-static int find_address(struct vfctl_ctx *ctx, const char *name, bool is_vf, struct vfctl_bdf *ret_pf)
+static int find_address(struct vfctl_ctx *ctx, const char *name, bool is_vf,
+	struct vfctl_bdf *ret_pf)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const struct vfctl_pf *pf;

@@ -19,7 +19,8 @@ struct place {
 	const char *message[3]; /* one of these says it; ends with NULL */
 };
 
-#define SYSTEMD_DIRS "/etc/systemd/network", "/run/systemd/network", "/usr/local/lib/systemd/network", \
+#define SYSTEMD_DIRS "/etc/systemd/network", "/run/systemd/network", \
+	"/usr/local/lib/systemd/network", \
 	"/usr/lib/systemd/network"
 #define UNIT_DIRS "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", \
 	"/usr/lib/systemd/system"
@@ -31,7 +32,8 @@ static const struct place places[] = {
 	{"netplan", {"/etc/netplan", "/run/netplan", "/usr/lib/netplan"}, "*.yaml",
 		{"virtual-function-count", "embedded-switch-mode"}},
 	/* nm-settings-keyfile(5) */
-	{"vf-creators", {"/etc/NetworkManager/system-connections", "/run/NetworkManager/system-connections",
+	{"vf-creators", {"/etc/NetworkManager/system-connections",
+		"/run/NetworkManager/system-connections",
 		"/usr/lib/NetworkManager/system-connections"}, "*.nmconnection", {"[sriov]"}},
 	{"vf-creators", {"/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d",
 		"/usr/lib/udev/rules.d"}, "*.rules", {NUMVFS}},
@@ -96,7 +98,8 @@ static void drop_comment_lines(char *text)
 	*to = '\0';
 }
 
-static void look_at_file(struct check_ctx *e, const struct place *p, const char *dir, const char *name)
+static void look_at_file(struct check_ctx *e, const struct place *p, const char *dir,
+	const char *name)
 {
 	_free_ char *text = NULL;
 
@@ -108,7 +111,8 @@ static void look_at_file(struct check_ctx *e, const struct place *p, const char 
 }
 
 /* NAME.link.d/FILE.conf adds to the file NAME.link, wherever that is. */
-static void look_at_drop_ins(struct check_ctx *e, const struct place *p, const char *dir, const char *name)
+static void look_at_drop_ins(struct check_ctx *e, const struct place *p, const char *dir,
+	const char *name)
 {
 	_free_ char *below = str_format("%s/%s", dir, name), *pattern = str_format("%s.d", p->pattern);
 	_strv_ char **names = NULL;
@@ -166,7 +170,10 @@ static bool is_administrators(const char *path)
 	return false;
 }
 
-/* ExecStart=, ExecStartPre=, ...: the program may follow "-", "@", ":", "+" and "!" (systemd.service(5)). */
+/*
+ * ExecStart=, ExecStartPre=, ...: the program may follow "-", "@", ":", "+" and "!"
+ * (systemd.service(5)).
+ */
 static void look_at_exec(struct check_ctx *e, const char *unit, char *line)
 {
 	char *save = NULL;
@@ -229,7 +236,8 @@ const struct check creator_checks[] = {
 		"a .link or .network file, or a drop-in, has an [SR-IOV] section: at boot both change the "
 		"same PF", "keep one owner: move the settings to host.yaml (vfctl "
 		"export prints them) and remove the section", check_places},
-	{"netplan", VFCTL_WARNING, "netplan creates VFs as well", NULL, "keep one owner: move the settings "
+	{"netplan", VFCTL_WARNING, "netplan creates VFs as well", NULL,
+		"keep one owner: move the settings "
 		"to host.yaml (vfctl export prints them) and remove the key", check_places},
 	{"vf-creators", VFCTL_WARNING, "another program creates or configures VFs as well",
 		"NetworkManager, a udev rule, a script or a module parameter sets the number of VFs at boot",

@@ -16,7 +16,8 @@ void doctor_check_mtu(struct check_ctx *e);
  * Keep those MACs of a bridge that do not belong to a lease, VF, PF, pool or the default gateway;
  * warn about each of the others.
  */
-int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases, struct vfctl_mac *macs,
+int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	struct vfctl_mac *macs,
 	size_t *io_count);
 
 #endif

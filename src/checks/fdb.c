@@ -56,7 +56,8 @@ static bool is_gateways_mac(struct vfctl_ctx *ctx, const struct vfctl_mac *mac)
 }
 
 /* 1: it must not be written, and the message says why; 0: it may be. */
-static int is_doubtful(struct vfctl_ctx *ctx, struct value_facts *facts, const struct value_rows *rows,
+static int is_doubtful(struct vfctl_ctx *ctx, struct value_facts *facts,
+	const struct value_rows *rows,
 	const struct vfctl_mac *mac)
 {
 	const struct value_claim claim = {.kind = VFCTL_ID_MAC, .value = mac_number(mac),
@@ -81,7 +82,8 @@ static int is_doubtful(struct vfctl_ctx *ctx, struct value_facts *facts, const s
 	return 1;
 }
 
-int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases, struct vfctl_mac *macs,
+int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	struct vfctl_mac *macs,
 	size_t *io_count)
 {
 	_cleanup_(value_rows_close) struct value_rows rows = {0};

@@ -82,7 +82,8 @@ static int add_named(struct look *l, enum vfctl_finding_kind kind, const char *d
 	return 0;
 }
 
-static int add_finding(struct look *l, enum vfctl_finding_kind kind, const struct vfctl_lease *lease,
+static int add_finding(struct look *l, enum vfctl_finding_kind kind,
+	const struct vfctl_lease *lease,
 	const struct vfctl_bdf *vf, char *message, char *remedy)
 {
 	return add_named(l, kind, lease->domain_name, vf, message, remedy);
@@ -254,7 +255,8 @@ static bool is_dropped(const struct look *l, const struct vfctl_lease *lease,
 {
 	const struct known_domain *d = find_domain(l, lease->domain_uuid, false);
 
-	if (vf->transient || is_known_in_part(l, lease) || (!d && find_domain(l, lease->domain_uuid, true)))
+	if (vf->transient || is_known_in_part(l, lease) || (!d &&
+		find_domain(l, lease->domain_uuid, true)))
 		return false;
 	return d ? !known_domain_has(d, &vf->bdf) : is_defined(l, lease) && is_whole(l, lease);
 }

@@ -58,7 +58,8 @@ const struct known_domains *check_ctx_domains(struct check_ctx *e)
 	return all ? all->domains : NULL;
 }
 
-void each_guest(struct check_ctx *e, void (*look)(struct check_ctx *e, const struct guest *g, void *data),
+void each_guest(struct check_ctx *e, void (*look)(struct check_ctx *e, const struct guest *g,
+	void *data),
 	void *data)
 {
 	const struct guest_list *all = guests_of(e);

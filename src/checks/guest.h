@@ -23,7 +23,8 @@ struct guest {
  */
 const struct known_domains *check_ctx_domains(struct check_ctx *e);
 /* Call @look for each one whose definition can be read. */
-void each_guest(struct check_ctx *e, void (*look)(struct check_ctx *e, const struct guest *g, void *data),
+void each_guest(struct check_ctx *e, void (*look)(struct check_ctx *e, const struct guest *g,
+	void *data),
 	void *data);
 /* Report those that cannot be read, once for all checks. */
 void tell_unread_guests(struct check_ctx *e);

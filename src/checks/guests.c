@@ -181,7 +181,8 @@ static bool spoils_group(struct check_ctx *e, const struct guest *g, const struc
 		pci_read_hex(e->ctx, other, "class") >> 8 != CLASS_PCI_BRIDGE;
 }
 
-static void look_at_group(struct check_ctx *e, const struct guest *g, const struct vfctl_bdf *device)
+static void look_at_group(struct check_ctx *e, const struct guest *g,
+	const struct vfctl_bdf *device)
 {
 	_strv_ char **names = NULL;
 

@@ -66,7 +66,10 @@ size_t pci_hops_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct 
 
 /* ---- errors ---- */
 
-/* "TOTAL_ERR_COR 12" at the end of the file (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). */
+/*
+ * "TOTAL_ERR_COR 12" at the end of the file
+ * (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats).
+ */
 static bool read_total(struct vfctl_ctx *ctx, const char *bdf, const char *file, const char *total,
 	uint64_t *ret)
 {
@@ -104,7 +107,8 @@ static bool read_count(struct vfctl_ctx *ctx, const char *dir, const char *name,
 }
 
 /* Documentation/ABI/testing/sysfs-class-net-statistics, sysfs-class-infiniband. */
-static void read_counters(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_pf_health *h)
+static void read_counters(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vfctl_pf_health *h)
 {
 	char dir[128];
 

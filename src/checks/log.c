@@ -24,7 +24,10 @@ static const struct driver_message messages[] = {
 	{"log-no-room", {"can't enable", "out of range of"}, true},
 	{"log-no-room", {"failed to assign", "BAR"}, true}, /* pci/setup-res.c */
 	{"log-reserve", {"can't reserve", "BAR"}, true}, /* pci/pci.c */
-	/* mlx5, bnx2x; ice, i40e, idpf, hinic; ixgbe; LiquidIO; qed; sfc; ionic (each sriov.c, Linux 6.12) */
+	/*
+	 * mlx5, bnx2x; ice, i40e, idpf, hinic; ixgbe; LiquidIO; qed; sfc; ionic (each sriov.c,
+	 * Linux 6.12)
+	 */
 	{"log-enable", {"pci_enable_sriov failed", NULL}, true},
 	{"log-enable", {"Failed to enable SR-IOV", NULL}, true},
 	{"log-enable", {"Failed to enable PCI sriov", NULL}, true},
@@ -242,7 +245,8 @@ const struct check log_checks[] = {
 		"the line has the error: ENOMEM: no MMIO window or bus numbers; EBUSY: VFs exist already; "
 		"EIO or ENODEV: the card does not answer", "see the other messages of that PF with vfctl "
 		"doctor PF; create fewer VFs, or update the card's firmware", check_log},
-	{"log-reserve", VFCTL_WARNING, "the driver of a device did not start: its memory is reserved already",
+	{"log-reserve", VFCTL_WARNING, "the driver of a device did not start: its memory is reserved "
+		"already",
 		"another driver, the console or the firmware uses the same addresses", "see who has them in "
 		"/proc/iomem; for a VF: vfctl destroy PF, then vfctl create PF COUNT", check_log},
 	{"log-vectors", VFCTL_WARNING, "VFs could not be created or have too few queues: the card ran "

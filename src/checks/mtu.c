@@ -7,7 +7,8 @@
 #include "checks/guest.h"
 #include "facts/guest_spec.h"
 
-static bool may_be_on(struct check_ctx *e, const struct vfctl_guest_vf *vf, const struct vfctl_pf *pf)
+static bool may_be_on(struct check_ctx *e, const struct vfctl_guest_vf *vf,
+	const struct vfctl_pf *pf)
 {
 	const struct vfctl_pf *named = NULL;
 
@@ -22,7 +23,8 @@ static bool may_be_on(struct check_ctx *e, const struct vfctl_guest_vf *vf, cons
  * The lowest MTU that any entry that may match this PF requires; which entry got the VF is not
  * known.
  */
-static uint32_t wanted_of(struct check_ctx *e, const struct vfctl_guest *asked, const struct vfctl_pf *pf)
+static uint32_t wanted_of(struct check_ctx *e, const struct vfctl_guest *asked,
+	const struct vfctl_pf *pf)
 {
 	uint32_t least = UINT32_MAX;
 

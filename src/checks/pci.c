@@ -171,7 +171,10 @@ static bool has_table(struct check_ctx *e)
 		host_exists(e->ctx, "/sys/firmware/acpi/tables/IVRS");
 }
 
-/* arch/x86/kernel/pci-dma.c, drivers/iommu/intel/iommu.c, drivers/iommu/amd/init.c, Linux 6.12: lists */
+/*
+ * arch/x86/kernel/pci-dma.c, drivers/iommu/intel/iommu.c, drivers/iommu/amd/init.c, Linux 6.12:
+ * lists
+ */
 static bool ends_iommu(const char *word)
 {
 	static const char *const keys[] = {"intel_iommu=", "amd_iommu=", "iommu="};
@@ -335,7 +338,8 @@ static void check_links(struct check_ctx *e)
 /* ---- errors of the link ---- */
 
 /* If a port is above several PFs, it is reported for the first of them. */
-static bool is_told(const struct check_ctx *e, const struct vfctl_pf *pf, const struct vfctl_bdf *port)
+static bool is_told(const struct check_ctx *e, const struct vfctl_pf *pf,
+	const struct vfctl_bdf *port)
 {
 	EACH_PF(e, other) {
 		struct vfctl_bdf path[PCI_PATH_MAX];

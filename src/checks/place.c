@@ -65,7 +65,8 @@ static void remedy_of_node(struct check_ctx *e, struct vfctl_issue *issue, const
  * If none or all of the cells are on the device's node, the guest need not know the node; nor if
  * the memory's nodes are not stated.
  */
-static bool look_at_node(struct check_ctx *e, const struct guest *g, const struct vfctl_domain_device *d)
+static bool look_at_node(struct check_ctx *e, const struct guest *g,
+	const struct vfctl_domain_device *d)
 {
 	const struct vfctl_domain_controller *bus = controller_of(g->parsed, d->guest.bus);
 	const struct vfctl_vf *vf = vf_at(e, &d->source, NULL);
@@ -81,8 +82,8 @@ static bool look_at_node(struct check_ctx *e, const struct guest *g, const struc
 		return false;
 	if (cell >= 0)
 		snprintf(where, sizeof(where), "beneath the expander bus of its cell %d", cell);
-	issue = found(e, g->name, "%s is on node %d of the host, where the guest's cell %zu is, and in the "
-		"guest %s (numa_node %d)", TEXT(&d->source), node, want, where, cell);
+	issue = found(e, g->name, "%s is on node %d of the host, where the guest's cell %zu is, and in "
+		"the guest %s (numa_node %d)", TEXT(&d->source), node, want, where, cell);
 	remedy_of_node(e, issue, g, want);
 	return true;
 }
@@ -115,7 +116,8 @@ static enum part part_of(struct check_ctx *e, const struct vfctl_bdf *bdf)
 	class = pci_read_hex(e->ctx, bdf, "class");
 	if (class >> 16 == 0x03 || class >> 16 == 0x12)
 		return PART_GPU;
-	return class >> 8 == 0x0207 || (class >> 16 == 0x02 && pci_read_hex(e->ctx, bdf, "vendor") == 0x15b3)
+	return class >> 8 == 0x0207 || (class >> 16 == 0x02 && pci_read_hex(e->ctx, bdf,
+		"vendor") == 0x15b3)
 		? PART_NET : PART_OTHER;
 }
 

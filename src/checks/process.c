@@ -245,7 +245,8 @@ static void check_writes(struct check_ctx *e)
 /* ---- VFs in use by other processes ---- */
 
 /* During a start, the lease is already marked before QEMU has opened anything. */
-static void look_at_holder(struct check_ctx *e, const struct vfctl_pf *pf, const struct vfctl_vf *vf)
+static void look_at_holder(struct check_ctx *e, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf)
 {
 	char title[VF_TITLE];
 

@@ -5,7 +5,8 @@
 #include "host/host.h"
 #include "core/rdma.h"
 
-static void check_port(struct check_ctx *e, const char *name, const struct vfctl_rdma_device *device,
+static void check_port(struct check_ctx *e, const char *name,
+	const struct vfctl_rdma_device *device,
 	const struct vfctl_rdma_port *port)
 {
 	char text[VFCTL_FINDING_TEXT];
@@ -109,10 +110,12 @@ static void check_vf_ports(struct check_ctx *e)
 
 /* ---- the subnet manager ---- */
 
-#define IS_SM 0x2u /* CapabilityMask.IsSM: a subnet manager runs at this port (InfiniBand 1.4, PortInfo) */
+/* CapabilityMask.IsSM: a subnet manager runs at this port (InfiniBand 1.4, PortInfo). */
+#define IS_SM 0x2u
 
 /* The subnet manager with the highest priority is the master, others stand by. */
-static void look_at_manager(struct check_ctx *e, const char *name, const struct vfctl_rdma_device *device,
+static void look_at_manager(struct check_ctx *e, const char *name,
+	const struct vfctl_rdma_device *device,
 	const struct vfctl_rdma_port *port)
 {
 	const struct vfctl_subnet_spec *subnet = &e->spec->subnet;
@@ -156,8 +159,8 @@ const struct check rdma_checks[] = {
 			"PF", check_ports},
 	{"infiniband-vf", VFCTL_WARNING, "an InfiniBand VF of the host has a link but stays down: no "
 		"subnet manager serves it", NULL, "use a subnet manager that supports VFs", check_vf_ports},
-	{"subnet-managers", VFCTL_WARNING, "the subnet manager of the fabric is not the one that host.yaml "
-		"states",
+	{"subnet-managers", VFCTL_WARNING, "the subnet manager of the fabric is not the one that "
+		"host.yaml states",
 		"of several, the one with the highest priority is the master; then that with the lowest GUID",
 		"run one", check_managers},
 	{.name = NULL},

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether PFs and the host are ready for a run: the checklist of published measurements, one row an item. */
+/*
+ * Whether PFs and the host are ready for a run: the checklist of published measurements, one row an
+ * item.
+ */
 #include "core/doctor.h"
 
 #include <errno.h>
@@ -59,11 +62,13 @@ static enum vfctl_ready state_of(bool good)
 
 /* ---- a PF ---- */
 
-static void add_device(struct making *m, const struct vfctl_pf *pf, const struct vfctl_rdma_device *rdma)
+static void add_device(struct making *m, const struct vfctl_pf *pf,
+	const struct vfctl_rdma_device *rdma)
 {
 	char remedy[96];
 
-	snprintf(remedy, sizeof(remedy), "bind the PF: echo %s > /sys/bus/pci/drivers_probe", TEXT(&pf->bdf));
+	snprintf(remedy, sizeof(remedy), "bind the PF: echo %s > /sys/bus/pci/drivers_probe",
+		TEXT(&pf->bdf));
 	add(m, "device", state_of(pf->driver[0]), remedy, "%s %s", TEXT(&pf->bdf),
 		pf->driver[0] ? pf->driver : "has no driver");
 	if (rdma && rdma->firmware[0])
@@ -86,7 +91,8 @@ static void add_netdev(struct making *m, const struct vfctl_pf *pf)
 		!pf->up ? "down" : pf->carrier ? "up" : "up, without a link", pf->mtu);
 }
 
-static void add_port(struct making *m, const struct vfctl_pf *pf, const struct vfctl_rdma_device *rdma,
+static void add_port(struct making *m, const struct vfctl_pf *pf,
+	const struct vfctl_rdma_device *rdma,
 	const struct vfctl_rdma_port *p)
 {
 	bool active = p->state == VFCTL_PORT_ACTIVE || p->state == VFCTL_PORT_ACTIVE_DEFER;
@@ -128,7 +134,8 @@ static void add_pcie(struct making *m, const struct vfctl_pf *pf)
 }
 
 /* The CPUs of its node; without a node, all. */
-static bool read_local_cpus(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_cpuset *ret)
+static bool read_local_cpus(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	struct vfctl_cpuset *ret)
 {
 	_free_ char *text = NULL;
 	int r = pf->numa_node >= 0
@@ -147,7 +154,8 @@ static void add_governor(struct making *m, const struct vfctl_pf *pf)
 
 	if (!read_local_cpus(m->ctx, pf, &local))
 		local = (struct vfctl_cpuset){0};
-	for (int c = vfctl_cpuset_next(&local, 0); c >= 0; c = vfctl_cpuset_next(&local, (unsigned)c + 1)) {
+	for (int c = vfctl_cpuset_next(&local, 0); c >= 0; c = vfctl_cpuset_next(&local,
+		(unsigned)c + 1)) {
 		_free_ char *now = NULL;
 
 		if (host_try_read(m->ctx, &now, GOVERNOR, (unsigned)c) < 0)

@@ -25,7 +25,10 @@ static bool lists_all_vfs(const struct libvirt_network *network, const struct vf
 	return true;
 }
 
-/* Whether the addresses are those of all VFs of the PFs, as libvirt writes them into an active network. */
+/*
+ * Whether the addresses are those of all VFs of the PFs, as libvirt writes them into an active
+ * network.
+ */
 static bool are_all_of_pfs(const struct check_ctx *e, const struct libvirt_network *network)
 {
 	size_t count = 0;

@@ -148,7 +148,8 @@ static bool wants_down(const struct check_ctx *e, const struct vfctl_vf *vf)
 /*
  * An identity is not changed while its guest runs, nor if a definition without a lease has the VF.
  */
-static void tell_identity(struct check_ctx *e, const struct vfctl_vf *vf, const char *title, const char *attr,
+static void tell_identity(struct check_ctx *e, const struct vfctl_vf *vf, const char *title,
+	const char *attr,
 	struct vfctl_issue *a)
 {
 	bool domain = vf->holder.kind == VFCTL_HOLDER_DOMAIN;
@@ -274,8 +275,8 @@ static void check_whole_pfs(struct check_ctx *e)
 }
 
 /*
- * libvirt takes the first VF of a network that no domain uses: it knows nothing of leases. vfctl leases
- * no VF of an active network, but the network may have become active later.
+ * libvirt takes the first VF of a network that no domain uses: it knows nothing of leases. vfctl
+ * leases no VF of an active network, but the network may have become active later.
  */
 static void check_network(struct check_ctx *e, const struct known_pool *pool)
 {

@@ -60,7 +60,8 @@ int parsed_read_pins(struct vfctl_ctx *ctx, const struct xml_node *domain,
 	struct vfctl_parsed_domain *parsed);
 /* address.c, memlock.c: of a <domain>. */
 void parsed_read_address(const struct xml_node *domain, struct vfctl_domain_address *ret);
-int parsed_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, struct vfctl_memlock *ret);
+int parsed_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_memlock *ret);
 
 /* intent.c: one VF as attributes; shared by writer and both readers. */
 int intent_vf_attr(struct vfctl_ctx *ctx, struct vfctl_domain_vf *vf, uint32_t *given,
@@ -84,10 +85,12 @@ const char *form_name(enum vfctl_vf_form form);
  * *@ret_xml is NULL if there are none; it is @before itself if nothing else was changed
  * (@ret_others false).
  */
-int domain_take_back(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now,
+int domain_take_back(struct vfctl_ctx *ctx, const char *before, const char *written,
+	const char *now,
 	char **ret_xml, bool *ret_others);
 /* 1: vfctl wrote or found everything in it; libvirt's own form of an element counts as vfctl's. */
-int domain_is_as_written(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now);
+int domain_is_as_written(struct vfctl_ctx *ctx, const char *before, const char *written,
+	const char *now);
 
 /* order.c: the order of elements that every libvirt accepts. */
 /* Sort the children of a <domain> or a <hostdev>; those of one name keep their order. */
@@ -121,8 +124,8 @@ int metadata_remove(struct vfctl_ctx *ctx, const char *xml, char **ret_xml);
 /* networks.c: names of the libvirt networks of the domain's interfaces, NULL-terminated. */
 int domain_networks(struct vfctl_ctx *ctx, const char *xml, char ***ret_names);
 /*
- * The devices of the host that a libvirt network gives to its domains. A network of another kind has
- * none.
+ * The devices of the host that a libvirt network gives to its domains. A network of another kind
+ * has none.
  */
 struct libvirt_network {
 	bool hostdev;	   /* it gives VFs themselves, not macvtaps on them */
@@ -142,7 +145,8 @@ void libvirt_network_clear(struct libvirt_network *network);
  * Write the guest's file into vfctl's metadata. @template_hash: 0 if there is none. @ret_xml: the
  * whole domain.
  */
-int metadata_set_spec(struct vfctl_ctx *ctx, const char *xml, const char *spec, uint64_t template_hash,
+int metadata_set_spec(struct vfctl_ctx *ctx, const char *xml, const char *spec,
+	uint64_t template_hash,
 	char **ret_xml);
 /* *ret is NULL if the metadata has none. */
 int metadata_spec(struct vfctl_ctx *ctx, const char *xml, char **ret, uint64_t *ret_template_hash);
@@ -187,7 +191,9 @@ struct pci_map {
 	unsigned unnumbered; /* number of controllers to which libvirt will give an index */
 };
 
-/* Two controllers with one index: libvirt rejects them (virDomainDefRejectDuplicateControllers()). */
+/*
+ * Two controllers with one index: libvirt rejects them (virDomainDefRejectDuplicateControllers()).
+ */
 int pci_check_twice(struct vfctl_ctx *ctx, const char *file, struct xml_node *devices);
 int pci_map_init(struct vfctl_ctx *ctx, struct pci_map *map, const char *file,
 	struct xml_node *devices);

@@ -55,7 +55,8 @@ static int read_size(struct vfctl_ctx *ctx, const struct xml_node *node, uint64_
 	return text ? parsed_bytes(ctx, node, text, ret) : 0;
 }
 
-int parsed_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain, struct vfctl_memlock *ret)
+int parsed_read_memlock(struct vfctl_ctx *ctx, const struct xml_node *domain,
+	struct vfctl_memlock *ret)
 {
 	struct vfctl_memlock m = {0};
 	int r = read_size(ctx, xml_child(domain, "memory"), &m.memory_bytes);

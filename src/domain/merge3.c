@@ -18,7 +18,8 @@ static void merge3_clear(struct merge3 *t)
 	xml_free(t->now);
 }
 
-static int parse_all(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now,
+static int parse_all(struct vfctl_ctx *ctx, const char *before, const char *written,
+	const char *now,
 	struct merge3 *ret)
 {
 	int r = xml_parse_domain(ctx, "the former definition", before, &ret->before);
@@ -72,7 +73,8 @@ static int list_vfs(struct vfctl_ctx *ctx, struct xml *xml, struct vf_list *io)
 	return r;
 }
 
-static struct xml_node *find_device(struct vfctl_ctx *ctx, struct xml *xml, const struct vfctl_bdf *bdf)
+static struct xml_node *find_device(struct vfctl_ctx *ctx, struct xml *xml,
+	const struct vfctl_bdf *bdf)
 {
 	xml_each(device, xml_child(xml_root(xml), "devices"), NULL) {
 		struct vfctl_bdf own;
@@ -149,7 +151,8 @@ static void drop_empty_metadata(struct merge3 *t)
 /*
  * Drop the guest address of the VF if another device has it now: libvirt then chooses another one.
  */
-static void give_up_address(struct vfctl_ctx *ctx, struct xml_node *devices, struct xml_node *device)
+static void give_up_address(struct vfctl_ctx *ctx, struct xml_node *devices,
+	struct xml_node *device)
 {
 	struct vfctl_bdf own, other;
 
@@ -226,7 +229,8 @@ static int take_back_all(struct vfctl_ctx *ctx, struct merge3 *t)
 	return r == -ENOMEM ? ctx_oom(ctx) : r;
 }
 
-int domain_take_back(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now,
+int domain_take_back(struct vfctl_ctx *ctx, const char *before, const char *written,
+	const char *now,
 	char **ret_xml, bool *ret_others)
 {
 	_cleanup_(xml_freep) struct xml *as_it_is = NULL;
@@ -296,7 +300,8 @@ static int own_attr(void *data, const char *name, const char *value)
 {
 	const struct attrs *a = data;
 
-	return !same_value(value, xml_get(a->before, name)) && !same_value(value, xml_get(a->written, name));
+	return !same_value(value, xml_get(a->before, name)) && !same_value(value,
+		xml_get(a->written, name));
 }
 
 static int kept_attr(void *data, const char *name, const char *value)
@@ -323,7 +328,8 @@ static int text_is_written(const struct xml_node *before, const struct xml_node 
 }
 
 /* Number of children of @parent with that name that are in neither of the other two. */
-static int count_alone(const struct xml_node *parent, const struct xml_node *name, const struct xml_node *a,
+static int count_alone(const struct xml_node *parent, const struct xml_node *name,
+	const struct xml_node *a,
 	const struct xml_node *b)
 {
 	int count = 0;
@@ -401,7 +407,8 @@ static int is_written(const struct xml_node *before, const struct xml_node *writ
 	return r == 1 ? children_are_written(before, written, now) : r;
 }
 
-int domain_is_as_written(struct vfctl_ctx *ctx, const char *before, const char *written, const char *now)
+int domain_is_as_written(struct vfctl_ctx *ctx, const char *before, const char *written,
+	const char *now)
 {
 	_cleanup_(merge3_clear) struct merge3 t = {0};
 	int r = parse_all(ctx, before, written, now, &t);

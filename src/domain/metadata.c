@@ -236,7 +236,8 @@ int metadata_forget_places(struct vfctl_ctx *ctx, const char *text, const struct
 	return r < 0 ? r : xml_print(ctx, xml, ret_xml);
 }
 
-int metadata_set_spec(struct vfctl_ctx *ctx, const char *text, const char *spec, uint64_t template_hash,
+int metadata_set_spec(struct vfctl_ctx *ctx, const char *text, const char *spec,
+	uint64_t template_hash,
 	char **ret_xml)
 {
 	_cleanup_(xml_freep) struct xml *xml = NULL;

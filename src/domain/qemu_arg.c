@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Host devices in arguments that <qemu:commandline> passes to QEMU: vfio-pci with host= or sysfsdev=
- * (hw/vfio/pci.c), vhost-vdpa with vhostdev= (net/vhost-vdpa.c), nvme:// or the driver nvme with
- * device= (block/nvme.c).
+ * Host devices in arguments that <qemu:commandline> passes to QEMU: vfio-pci with host= or
+ * sysfsdev= (hw/vfio/pci.c), vhost-vdpa with vhostdev= (net/vhost-vdpa.c), nvme:// or the driver
+ * nvme with device= (block/nvme.c).
  */
 #include <errno.h>
 #include <stdio.h>

@@ -82,7 +82,7 @@ struct driver {
 	const uint32_t *reset_below;
 	const char *warning; /* side effect of a change, or of one that resets the PF */
 	const char *rx_usecs_0; /* what rx-usecs 0 does, where it does not switch moderation off */
-	const char *guest;     /* driver of its VFs in a guest, as ETHTOOL_GDRVINFO has it; NULL: the same */
+	const char *guest;     /* of its VFs in a guest, as ETHTOOL_GDRVINFO has it; NULL: the same */
 	const char *guest_row; /* its name in this table; NULL: @guest */
 	enum driver_lag lag;
 	const struct driver_message *messages; /* of PF and VFs; ends with no check */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The table of drivers: one row holds all that vfctl knows about a driver. Sources:
- * ndo_set_vf_* for VF attributes, supported_coalesce_params and set_coalesce() for moderation. Each row
- * names its files below drivers/net/ethernet/, and the kernel that they were read in; rows without a
- * version: Linux 7.0 (IPoIB: drivers/infiniband/ulp/ipoib/ipoib_ethtool.c). The kernel's own answer
- * takes precedence.
+ * ndo_set_vf_* for VF attributes, supported_coalesce_params and set_coalesce() for moderation. Each
+ * row names its files below drivers/net/ethernet/, and the kernel that they were read in; rows
+ * without a version: Linux 7.0 (IPoIB: drivers/infiniband/ulp/ipoib/ipoib_ethtool.c). The kernel's
+ * own answer takes precedence.
  */
 #include "drivers/driver.h"
 
@@ -37,8 +37,8 @@
 #define MLX_LIMITS(usecs) LIMITS(UP_TO(VFCTL_RX_USECS, usecs), UP_TO(VFCTL_TX_USECS, usecs), \
 	UP_TO(VFCTL_RX_FRAMES, 65535), UP_TO(VFCTL_TX_FRAMES, 65535))
 
-#define COMMON_ATTRS (VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_MAX_RATE | \
-	VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST)
+#define COMMON_ATTRS (VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | \
+	VFCTL_ATTR_MAX_RATE | VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST)
 #define NO_ATTRS (VFCTL_ATTR_MAC | (VFCTL_ATTR_POLICY & ~VFCTL_ATTR_MSIX))
 #define MESSAGES(...) ((const struct driver_message[]){__VA_ARGS__, {NULL, {NULL, NULL}, false}})
 
@@ -48,9 +48,10 @@
 #define LIQUIDIO_KEYS (BIT(VFCTL_RX_USECS) | FRAMES | ADAPTIVE | BIT(VFCTL_RX_FRAMES_LOW) | \
 	BIT(VFCTL_TX_FRAMES_LOW) | BIT(VFCTL_RX_FRAMES_HIGH) | BIT(VFCTL_TX_FRAMES_HIGH) | PACKET_RATES)
 #define LIQUIDIO_LIMITS LIMITS({VFCTL_RX_USECS, RANGES({1, UINT32_MAX, 1}), NULL}, \
-	{VFCTL_RX_FRAMES, RANGES({1, UINT32_MAX, 1}), NULL}, {VFCTL_TX_FRAMES, RANGES({1, 65535, 1}), NULL})
-#define ENETC_WARNING "enetc stops and starts the interface when adaptive-rx or tx-usecs changes, or " \
-	"rx-usecs from or to 0"
+	{VFCTL_RX_FRAMES, RANGES({1, UINT32_MAX, 1}), NULL}, \
+	{VFCTL_TX_FRAMES, RANGES({1, 65535, 1}), NULL})
+#define ENETC_WARNING "enetc stops and starts the interface when adaptive-rx or tx-usecs " \
+	"changes, or rx-usecs from or to 0"
 
 static const struct driver drivers[] = {
 	/*
@@ -96,10 +97,11 @@ static const struct driver drivers[] = {
 		.dynamic = 3},
 	/*
 	 * ixgbe_sriov.c; its link state came with 6.0, and only the 82599 and X540 answer RSS queries.
-	 * intel/ixgbe/ixgbe_ethtool.c, Linux 6.12: 1 is a mode; the limit is IXGBE_MAX_EITR >> 2. With times
-	 * below IXGBE_100K_ITR (10 us), without the mode, the write-back threshold of transmit queues
-	 * differs, and with LRO ixgbe_update_rsc() has another threshold (IXGBE_MIN_RSC_ITR, 7 us):
-	 * ixgbe_set_coalesce() ends in ixgbe_do_reset() when either is crossed.
+	 * intel/ixgbe/ixgbe_ethtool.c, Linux 6.12: 1 is a mode; the limit is IXGBE_MAX_EITR >> 2.
+	 * With times below IXGBE_100K_ITR (10 us), without the mode, the write-back threshold of
+	 * transmit queues differs, and with LRO ixgbe_update_rsc() has another threshold
+	 * (IXGBE_MIN_RSC_ITR, 7 us): ixgbe_set_coalesce() ends in ixgbe_do_reset() when either is
+	 * crossed.
 	 */
 	{.name = "ixgbe", .flags = DRIVER_NO_ESWITCH | DRIVER_VFS_NEED_PF_UP, .guest = "ixgbevf",
 		.vf_has = COMMON_ATTRS, .vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_VLAN_PROTO,
@@ -156,9 +158,9 @@ static const struct driver drivers[] = {
 		.limits = LIMITS(UP_TO(VFCTL_RX_USECS, 4095), UP_TO(VFCTL_TX_USECS, 4095))},
 	/*
 	 * ice_sriov.c; 802.1ad only in double VLAN mode, a minimum rate depends on the firmware.
-	 * intel/ice/ice_ethtool.c, Linux 6.12: the card counts in steps of 2 us, and an odd time reads back
-	 * as it was set. rx-usecs-high is a limit of the interrupt rate (ICE_MAX_INTRL); its smallest value
-	 * is 4 us at links above 25 Gbit/s, else 8 us.
+	 * intel/ice/ice_ethtool.c, Linux 6.12: the card counts in steps of 2 us, and an odd time
+	 * reads back as it was set. rx-usecs-high is a limit of the interrupt rate (ICE_MAX_INTRL);
+	 * its smallest value is 4 us at links above 25 Gbit/s, else 8 us.
 	 */
 	{.name = "ice", .log_word = "ice ",
 		.flags = DRIVER_ROUNDS | DRIVER_ESWITCH_WITHOUT_VFS | DRIVER_ALWAYS_SRIOV,
@@ -174,10 +176,11 @@ static const struct driver drivers[] = {
 		.limits = LIMITS(USECS_IN_STEPS(8160, 2),
 			{VFCTL_RX_USECS_HIGH, RANGES({0, 0, 1}, {8, 236, 1}), NULL})},
 	/*
-	 * broadcom/bnxt/bnxt_ethtool.c and bnxt.h, Linux 6.12: members of 16 bits; a record of a receive ring
-	 * is 2 buffers. The request that switches adaptive-rx off ignores all values. net/ethtool/coalesce.c
-	 * calls the driver a second time with them, but not in Linux 6.1: coalesce_write() repeats it.
-	 * bnxt_sriov.c: bnxt_sriov_configure() returns 0 while the interface is down.
+	 * broadcom/bnxt/bnxt_ethtool.c and bnxt.h, Linux 6.12: members of 16 bits; a record of a
+	 * receive ring is 2 buffers. The request that switches adaptive-rx off ignores all values.
+	 * net/ethtool/coalesce.c calls the driver a second time with them, but not in Linux 6.1:
+	 * coalesce_write() repeats it. bnxt_sriov.c: bnxt_sriov_configure() returns 0 while the
+	 * interface is down.
 	 */
 	{.name = "bnxt_en", .log_word = "bnxt",
 		.flags = DRIVER_ROUNDS | DRIVER_VFS_NEED_PF_UP | DRIVER_CREATES_WHILE_UP,
@@ -213,8 +216,8 @@ static const struct driver drivers[] = {
 	{.name = "ionic", .keys = USECS | ADAPTIVE, .pairing = DRIVER_TX_REPORTS_RX},
 	{.name = "nfp", .guest = "nfp_netvf", .keys = USECS | FRAMES | ADAPTIVE},
 	/*
-	 * marvell/octeontx2/nic/otx2_ethtool.c, Linux 6.12: otx2_set_coalesce() clamps the values, keeps one
-	 * for receive and transmit queues, and ignores a request without packets.
+	 * marvell/octeontx2/nic/otx2_ethtool.c, Linux 6.12: otx2_set_coalesce() clamps the values,
+	 * keeps one for receive and transmit queues, and ignores a request without packets.
 	 */
 	{.name = "rvu_nicpf", .flags = DRIVER_ROUNDS, .guest = "rvu-nicvf", .guest_row = "rvu_nicvf",
 		.keys = USECS | FRAMES | ADAPTIVE, .pairing = DRIVER_TX_SHARED, .limits = RVU_LIMITS},
@@ -272,9 +275,9 @@ static const struct driver drivers[] = {
 			VFCTL_ATTR_QUERY_RSS,
 		.keys = USECS | FRAMES, .limits = MLX_LIMITS(65535)},
 	/*
-	 * cavium/liquidio/lio_main.c and lio_ethtool.c, Linux 6.12: no ndo_set_vf_rate; 802.1ad is rejected.
-	 * The driver replaces a 0 by its default. It reports the values only while it does not adapt to the
-	 * load, and the low and high ones only while it does.
+	 * cavium/liquidio/lio_main.c and lio_ethtool.c, Linux 6.12: no ndo_set_vf_rate; 802.1ad is
+	 * rejected. The driver replaces a 0 by its default. It reports the values only while it
+	 * does not adapt to the load, and the low and high ones only while it does.
 	 */
 	{.name = "LiquidIO", .flags = DRIVER_ROUNDS, .guest = "liquidio_vf", .guest_row = "LiquidIO_VF",
 		.vf_has = VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_SPOOFCHK |
@@ -284,8 +287,9 @@ static const struct driver drivers[] = {
 		.keys = LIQUIDIO_KEYS, .limits = LIQUIDIO_LIMITS},
 	{.name = "LiquidIO_VF", .flags = DRIVER_ROUNDS, .keys = LIQUIDIO_KEYS, .limits = LIQUIDIO_LIMITS},
 	/*
-	 * fungible/funeth/funeth_main.c and funeth_ethtool.c, Linux 6.12: fun_set_vf_rate() rejects a minimum
-	 * rate; fun_set_vf_vlan() takes 802.1ad. Both values have 7 bits; with a time of 0 only 1 packet.
+	 * fungible/funeth/funeth_main.c and funeth_ethtool.c, Linux 6.12: fun_set_vf_rate() rejects
+	 * a minimum rate; fun_set_vf_vlan() takes 802.1ad. Both values have 7 bits; with a time of
+	 * 0 only 1 packet.
 	 */
 	{.name = "funeth", .flags = DRIVER_NO_ESWITCH,
 		.vf_has = VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO |
@@ -296,8 +300,8 @@ static const struct driver drivers[] = {
 		.limits = LIMITS(UP_TO(VFCTL_RX_USECS, 127), UP_TO(VFCTL_TX_USECS, 127),
 			UP_TO(VFCTL_RX_FRAMES, 127), UP_TO(VFCTL_TX_FRAMES, 127))},
 	/*
-	 * freescale/enetc/enetc_pf.c and enetc_ethtool.c, Linux 6.12: MAC, VLAN (802.1Q) and spoof check of
-	 * VFs only. enetc_set_coalesce() accepts only the present numbers of packets.
+	 * freescale/enetc/enetc_pf.c and enetc_ethtool.c, Linux 6.12: MAC, VLAN (802.1Q) and spoof
+	 * check of VFs only. enetc_set_coalesce() accepts only the present numbers of packets.
 	 */
 	{.name = "fsl_enetc", .guest = "fsl_enetc_vf", .flags = DRIVER_NO_ESWITCH,
 		.vf_has = VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_SPOOFCHK,
@@ -325,9 +329,9 @@ static const struct driver drivers[] = {
 		.limits = LIMITS({VFCTL_RX_USECS, RANGES({0, 0, 1}, {10, 10000, 1}), MODES(1, 3)}),
 		.dynamic = 3},
 	/*
-	 * drivers/net/virtio_net.c, Linux 6.12: tx-frames 0 switches the driver's transmit polling off, which
-	 * it rejects while the interface is up. A device without VIRTIO_NET_F_NOTF_COAL takes no times, and
-	 * 1 packet. adaptive-rx came with 6.8.
+	 * drivers/net/virtio_net.c, Linux 6.12: tx-frames 0 switches the driver's transmit polling
+	 * off, which it rejects while the interface is up. A device without VIRTIO_NET_F_NOTF_COAL
+	 * takes no times, and 1 packet. adaptive-rx came with 6.8.
 	 */
 	{.name = "virtio_net", .keys = USECS | FRAMES | BIT(VFCTL_ADAPTIVE_RX),
 		.fixed_if_adaptive = BIT(VFCTL_RX_USECS) | BIT(VFCTL_RX_FRAMES),

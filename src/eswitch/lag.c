@@ -89,7 +89,8 @@ int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf
 {
 	_free_ char *ports = NULL;
 	_strv_ char **names = NULL;
-	int r = pf->lag == VFCTL_LAG_ACTIVE ? host_read(ctx, &ports, NET "%s/bonding/slaves", pf->bond) : 0;
+	int r = pf->lag == VFCTL_LAG_ACTIVE ? host_read(ctx, &ports, NET "%s/bonding/slaves",
+		pf->bond) : 0;
 
 	if (r < 0 || !ports)
 		return r;
@@ -135,7 +136,8 @@ static int write_port(struct vfctl_ctx *ctx, const char *bond, char sign, const 
 }
 
 /* The words of "MODE PORT PORT": ports from 1 on. */
-static int change_ports(struct vfctl_ctx *ctx, const char *bond, char *const *now, char *const *want)
+static int change_ports(struct vfctl_ctx *ctx, const char *bond, char *const *now,
+	char *const *want)
 {
 	bool other_mode = now[0] && !str_eq(now[0], want[0]);
 	int r = 0;
@@ -171,7 +173,8 @@ static bool is_name(const char *text)
 		!str_eq(text, "..");
 }
 
-static int check_text(struct vfctl_ctx *ctx, const struct op *op, const char *text, char *const *message)
+static int check_text(struct vfctl_ctx *ctx, const struct op *op, const char *text,
+	char *const *message)
 {
 	bool bad = !is_name(op->target) || !message[0];
 
@@ -309,7 +312,8 @@ OP_ONE_BY_ONE(lag, observe_lag, apply_lag, revert_lag)
 const struct op_type op_lag = {.name = "lag", OP_CALLS(lag), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
-int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
+int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf,
 	const char *meanwhile)
 {
 	int r = 0;

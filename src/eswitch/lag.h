@@ -34,7 +34,8 @@ int lag_other(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_bdf
  * -EBUSY: another process uses a VF of another port of the PF's VF-LAG, which is affected by
  * changes of this PF. Without a VF-LAG: 0. The inventory has the VFs of all PFs.
  */
-int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
+int lag_check_other(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf,
 	const char *meanwhile);
 
 #endif

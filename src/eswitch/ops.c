@@ -44,7 +44,8 @@ static const char *mode_hint(int error)
 	}
 }
 
-static int check_unused_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct vfctl_inventory **ret)
+static int check_unused_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,
+	struct vfctl_inventory **ret)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	char message[256];
@@ -123,7 +124,8 @@ const struct op_type op_eswitch = {.name = "eswitch", OP_CALLS(eswitch), .lost_o
 #define WAIT_MS 50
 
 /* The present PF of these ops: representors are created and removed with VFs and with the mode. */
-static int open_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inventory)
+static int open_pf(struct vfctl_ctx *ctx, const struct op *op,
+	struct vfctl_inventory **ret_inventory)
 {
 	size_t len = strcspn(op->target, "/");
 	char text[VFCTL_BDF_TEXT] = "";
@@ -165,10 +167,12 @@ int representor_text(struct vfctl_ctx *ctx, const char *netdev, char **ret)
 	r = netdev_flags_read(ctx, netdev, &flags);
 	if (r < 0)
 		return r;
-	return op_give(ctx, str_format("%s%s", master ? master : NO_BRIDGE, flags & IFF_UP ? "" : DOWN), ret);
+	return op_give(ctx, str_format("%s%s", master ? master : NO_BRIDGE, flags & IFF_UP ? "" : DOWN),
+		ret);
 }
 
-static int observe_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count, char **ret_texts)
+static int observe_ports(struct vfctl_ctx *ctx, const struct op *ops, size_t count,
+	char **ret_texts)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_pf(ctx, ops, &inv);
@@ -209,7 +213,8 @@ static bool is_unnamed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
  * udev renames a new device, and the kernel does not rename a device that is up (before 6.2). So
  * wait until udev is finished, for at most 30 s, and find the device again.
  */
-static int open_named(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_inventory **ret_inventory)
+static int open_named(struct vfctl_ctx *ctx, const struct op *op,
+	struct vfctl_inventory **ret_inventory)
 {
 	int r = open_pf(ctx, op, ret_inventory);
 	unsigned waited = 0;
@@ -246,7 +251,8 @@ static bool split_text(const char *text, char ret_bridge[16], bool *ret_up)
  * The bridge is set last: after a crash before that, recovery sees that the device is not one of
  * its ports.
  */
-static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf, const char *text)
+static int join_mode(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf,
+	const char *text)
 {
 	int ifindex, master = 0;
 	char bridge[16];

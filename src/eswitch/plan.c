@@ -99,7 +99,8 @@ static int add_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct st
 	return r;
 }
 
-static int add_drivers(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool back, struct steps *steps)
+static int add_drivers(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, bool back,
+	struct steps *steps)
 {
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		const struct vfctl_vf *vf = &pf->vfs[i];

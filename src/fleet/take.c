@@ -9,7 +9,8 @@
 #define TRIES 200
 /* A hint is valid for so long, because releases of other hosts need not be seen at once. */
 #define HINT_S 10
-#define SPREAD_MAX 48 /* number of free values to choose from after collisions; below FLEET_WINDOW */
+/* Number of free values to choose from after collisions; below FLEET_WINDOW. */
+#define SPREAD_MAX 48
 
 /* ---- the hint ---- */
 
@@ -161,7 +162,8 @@ int fleet_take(struct fleet *f, const struct id_choice *choice, struct vfctl_id 
 
 /* ---- the reserve ---- */
 
-#define BLOCK_MAX 120 /* the limit in host.yaml; below ETCD_OPS_MAX, including the guard's compares */
+/* The limit in host.yaml; below ETCD_OPS_MAX, including the guard's compares. */
+#define BLOCK_MAX 120
 #define BLOCK_TRIES 20
 #define BLOCK_SPREAD 8 /* number of additional values to choose from after each attempt that lost
 			  to other hosts */

@@ -52,9 +52,11 @@ void attach_clear(struct attach *a);
 
 /*
  * attach_open.c: lock, and read the host and the domain into @a, which must be empty. @only: as for
- * inventory_read_with_values(); NULL: read the whole host. The caller clears both, also after a failure.
+ * inventory_read_with_values(); NULL: read the whole host. The caller clears both, also after a
+ * failure.
  */
-int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain, const char *only,
+int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
+	const char *only,
 	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change);
 /* The id of the domain's lease, present or future. */
 int attach_name_lease(struct vfctl_ctx *ctx, struct attach *a);

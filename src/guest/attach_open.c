@@ -57,7 +57,8 @@ static int decide_affect(struct vfctl_ctx *ctx, unsigned asked, struct attach *a
 	return 0;
 }
 
-int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain, const char *only,
+int attach_open(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const char *domain,
+	const char *only,
 	unsigned affect, bool dry_run, struct attach *a, struct vfctl_change **ret_change)
 {
 	int r = guest_change_new(ctx, hv, dry_run, ret_change);

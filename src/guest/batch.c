@@ -78,7 +78,8 @@ static int place_all(struct vfctl_ctx *ctx, struct vfctl_batch *b)
 	vfctl_snapshot_free(snapshot);
 	if (r == 0)
 		r = vfctl_requests_make(ctx, b->model, b->guests, b->new_count, &b->requests);
-	return r < 0 || !b->new_count ? r : vfctl_plan_make(ctx, b->model, b->requests->v, b->new_count, NULL,
+	return r < 0 || !b->new_count ? r : vfctl_plan_make(ctx, b->model, b->requests->v, b->new_count,
+		NULL,
 		&b->plan);
 }
 

@@ -125,11 +125,15 @@ int guest_share_mac(struct vfctl_ctx *ctx, const struct vfctl_placement *p,
 	return 0;
 }
 
-int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf)
+int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want,
+	const struct vfctl_pf *pf)
 {
 	char name[VFCTL_BDF_TEXT];
 
-	/* In connected mode a message may have several packets, so the MTU of the link does not limit it. */
+	/*
+	 * In connected mode a message may have several packets, so the MTU of the link does not
+	 * limit it.
+	 */
 	if (!want->mtu || !pf->mtu || want->mtu <= pf->mtu ||
 		(pf->infiniband && want->ipoib_mode == VFCTL_IPOIB_CONNECTED))
 		return 0;
@@ -139,7 +143,10 @@ int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, co
 		want->at, want->mtu, vfctl_pf_name(pf, name), pf->mtu, want->mtu);
 }
 
-/* libvirt's src/util/virnetdev.c: "Unable to configure VF N of PF 'X' because the PF is not online". */
+/*
+ * libvirt's src/util/virnetdev.c: "Unable to configure VF N of PF 'X' because the PF is not
+ * online".
+ */
 void guest_warn_down(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const char *domain,
 	const struct vfctl_domain_vf *vfs, size_t count)
 {
@@ -450,7 +457,8 @@ static uint64_t bars_of_others(struct vfctl_ctx *ctx, const struct vfctl_placeme
 	_free_ struct vfctl_domain_intent *intent = calloc(1, sizeof(*intent));
 	uint64_t bytes = 0;
 
-	if (!intent || !template_text || !vfctl_domain_may_have_devices(template_text, strlen(template_text)))
+	if (!intent || !template_text || !vfctl_domain_may_have_devices(template_text,
+		strlen(template_text)))
 		return 0;
 	if (vfctl_domain_intent_read(ctx, template_text, strlen(template_text), true, intent) < 0) {
 		ctx_clear(ctx);

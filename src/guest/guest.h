@@ -57,8 +57,8 @@ void guest_complete_vf(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	struct vfctl_domain_vf *ret);
 
 /*
- * Give it an identity: identities_give(), except for drivers that cannot set one. -EOPNOTSUPP: it asks
- * for an attribute that its driver never has (drivers/), so each start would fail.
+ * Give it an identity: identities_give(), except for drivers that cannot set one. -EOPNOTSUPP: it
+ * asks for an attribute that its driver never has (drivers/), so each start would fail.
  */
 int guest_give_identity(struct vfctl_ctx *ctx, struct identities *identities,
 	const struct vfctl_identity_want *want, const struct vfctl_pf *pf,
@@ -76,13 +76,14 @@ int guest_is_defined(struct vfctl_ctx *ctx, const char *xml, const char *name, b
 int guest_check_lost(struct vfctl_ctx *ctx, const char *xml, const char *name);
 
 /*
- * 1: @io is a port of a bond of which an earlier VF of @p is a port, and has its MAC now; 0: it is the
- * first one, or not a port. -EINVAL for an InfiniBand VF.
+ * 1: @io is a port of a bond of which an earlier VF of @p is a port, and has its MAC now; 0: it is
+ * the first one, or not a port. -EINVAL for an InfiniBand VF.
  */
 int guest_share_mac(struct vfctl_ctx *ctx, const struct vfctl_placement *p,
 	const struct vfctl_guest_vf *want, struct vfctl_domain_vf *io);
 /* A VF cannot send larger packets than its PF. -EINVAL with a remedy. */
-int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want, const struct vfctl_pf *pf);
+int guest_check_mtu(struct vfctl_ctx *ctx, const struct vfctl_guest_vf *want,
+	const struct vfctl_pf *pf);
 /*
  * libvirt does not start a domain with an <interface> of a PF that is down: warn before the start.
  */
@@ -93,8 +94,8 @@ void guest_warn_whole(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 	const struct vfctl_domain_vf *vfs, size_t count);
 
 /*
- * template_devices.c: -EEXIST with the line of the template that has a VF of this host, or a PF with
- * VFs. @text NULL: the guest has no template.
+ * template_devices.c: -EEXIST with the line of the template that has a VF of this host, or a PF
+ * with VFs. @text NULL: the guest has no template.
  */
 int guest_check_template(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snapshot,
 	const char *text, const char *name);

@@ -56,7 +56,10 @@ static int find_lease(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv, const 
 	return 0;
 }
 
-/* Without a record of the run, what the VFs had before it is unknown: name values that remain of it. */
+/*
+ * Without a record of the run, what the VFs had before it is unknown: name values that remain of
+ * it.
+ */
 static int tell_remains(struct vfctl_ctx *ctx, const struct vfctl_lease *lease)
 {
 	const uint32_t policy = attrs_with(VFCTL_ATTR_HAS_DEFAULT);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Devices of the host in a template. Each guest of the template would get them, so a VF or a PF with
- * VFs there is rejected before anything is planned with it.
+ * Devices of the host in a template. Each guest of the template would get them, so a VF or a PF
+ * with VFs there is rejected before anything is planned with it.
  */
 #include <errno.h>
 

@@ -52,7 +52,8 @@ static int say_failure(struct tuned *t, const char *what, int error)
 }
 
 /* Run a program to its end. -EIO if it failed, with its output. */
-static int run_there(struct tuned *t, char *const argv[], const char *input, struct place_output *ret)
+static int run_there(struct tuned *t, char *const argv[], const char *input,
+	struct place_output *ret)
 {
 	_free_ char *text = argv_text(argv);
 	char message[300];
@@ -97,7 +98,8 @@ static int run_command(struct tuned *t, char *const *argv)
  * Find "2: eth1: <BROADCAST,...> ... link/ether 52:54:00:00:00:01 brd ...", but not interfaces on
  * top of it: "eth1.5@eth1".
  */
-static bool find_interface(const char *links, const char *kind, const char *mac, char *buf, size_t size)
+static bool find_interface(const char *links, const char *kind, const char *mac, char *buf,
+	size_t size)
 {
 	_free_ char *needle = str_format("link/%s %s", kind, mac);
 

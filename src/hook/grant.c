@@ -435,7 +435,8 @@ int grant_decide(struct vfctl_ctx *ctx, const struct grant_facts *facts, struct 
 
 /* ---- devices without a lease and without vfctl's metadata ---- */
 
-static uint32_t find_index(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
+static uint32_t find_index(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,
+	const struct vfctl_bdf *vf)
 {
 	struct vfctl_bdf other;
 	char link[20];

@@ -79,7 +79,8 @@ static int plan_lease(struct vfctl_hook *h, const struct vfctl_lease *lease, con
 
 /* ---- prepare ---- */
 
-static bool is_leased_to(const struct vfctl_leases *leases, const struct vfctl_bdf *vf, const char *uuid)
+static bool is_leased_to(const struct vfctl_leases *leases, const struct vfctl_bdf *vf,
+	const char *uuid)
 {
 	const struct vfctl_lease *lease = vfctl_leases_find_vf(leases, vf);
 
@@ -101,9 +102,10 @@ static const struct vfctl_bdf *find_other_vf(struct vfctl_ctx *ctx,
 }
 
 /*
- * The metadata names a VF that the definition does not have. An administrator removed the device, and
- * the domain starts without it, as with libvirt alone. Or the domain comes from another host, whose VF
- * had another address (virsh migrate --xml): the policy in the metadata is then for no VF of this host.
+ * The metadata names a VF that the definition does not have. An administrator removed the device,
+ * and the domain starts without it, as with libvirt alone. Or the domain comes from another host,
+ * whose VF had another address (virsh migrate --xml): the policy in the metadata is then for no VF
+ * of this host.
  */
 static int check_missing(struct vfctl_ctx *ctx, const struct vfctl_domain_intent *intent,
 	const struct vfctl_leases *leases, const struct vfctl_bdf *vf)
@@ -177,14 +179,15 @@ static int check_plain(struct vfctl_hook *h, const struct grant_facts *facts)
 	live_values_clear(&values.live);
 	if (r != -EEXIST || !facts->spec || !facts->spec->duplicate_macs_warn)
 		return r;
-	log_warn(h->ctx, "it starts although %s (host.yaml: duplicate-macs: warn)", vfctl_ctx_error(h->ctx));
+	log_warn(h->ctx, "it starts although %s (host.yaml: duplicate-macs: warn)",
+		vfctl_ctx_error(h->ctx));
 	ctx_clear(h->ctx);
 	return 0;
 }
 
 /*
- * Done once for each VF that was leased when the kernel did not tell the identification of its PF. If
- * it cannot be recorded now, the next start does it.
+ * Done once for each VF that was leased when the kernel did not tell the identification of its PF.
+ * If it cannot be recorded now, the next start does it.
  */
 static void note_ports(struct vfctl_hook *h, port_id_text *ports)
 {
@@ -396,8 +399,9 @@ static bool has_leased_vfs(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf)
 }
 
 /*
- * A device that is absent may be a leased VF that was removed. Many GPUs and SSDs have the capability
- * and no VFs: as long as none of them is leased, files that cannot be read must not stop their guest.
+ * A device that is absent may be a leased VF that was removed. Many GPUs and SSDs have the
+ * capability and no VFs: as long as none of them is leased, files that cannot be read must not stop
+ * their guest.
  */
 static bool is_sriov(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf)
 {

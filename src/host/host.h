@@ -181,8 +181,8 @@ int host_may_write(struct vfctl_ctx *ctx, const char *fmt, ...) _printf_(2, 3);
 int host_hold(struct vfctl_ctx *ctx, const char *path, const void *data, size_t len, int *ret_fd);
 /*
  * Lock @name (a PF address, HOST_LOCK_PLACEMENT); wait if another vfctl holds it. @ret_fd: close it
- * to release the lock. -EBUSY after the time that vfctl_ctx_set_lock_wait_ms() set (30 s), or at the end of
- * the context's budget.
+ * to release the lock. -EBUSY after the time that vfctl_ctx_set_lock_wait_ms() set (30 s), or at
+ * the end of the context's budget.
  */
 int host_lock(struct vfctl_ctx *ctx, const char *name, bool shared, int *ret_fd);
 /* Do this without waiting: -EBUSY at once. */
@@ -200,8 +200,8 @@ char *host_lock_holder(struct vfctl_ctx *ctx, const char *name);
 void host_sleep_ms(struct vfctl_ctx *ctx, unsigned ms);
 /*
  * Sleep before the caller checks again for something that may never come, such as the answer of a
- * driver. @waited_ms, at first 0, counts the time slept. False, without a sleep, after 30 s, after a
- * cancellation, and when the context's deadline has passed.
+ * driver. @waited_ms, at first 0, counts the time slept. False, without a sleep, after 30 s, after
+ * a cancellation, and when the context's deadline has passed.
  */
 bool host_wait_ms(struct vfctl_ctx *ctx, unsigned ms, unsigned *waited_ms);
 /*

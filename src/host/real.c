@@ -130,7 +130,8 @@ static pid_t fork_reader(struct host *h, const char *path, int out)
 }
 
 /* A reader that is left behind has nothing to finish: it ends as soon as the kernel permits. */
-static int real_read_slow(struct host *h, const char *path, unsigned timeout_ms, struct buf *ret_text)
+static int real_read_slow(struct host *h, const char *path, unsigned timeout_ms,
+	struct buf *ret_text)
 {
 	_close_ int in = -1, out = -1;
 	int ends[2], r;

@@ -58,8 +58,8 @@ static bool is_kept(struct vfctl_ctx *ctx)
 }
 
 /*
- * The process that holds the lock. A number that a file has is not enough: SIGUSR1 ends a process that does
- * not expect it.
+ * The process that holds the lock. A number that a file has is not enough: SIGUSR1 ends a process
+ * that does not expect it.
  */
 static pid_t find_trial(struct vfctl_ctx *ctx, const char *holder)
 {

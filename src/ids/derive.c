@@ -5,7 +5,8 @@
 
 #include "core/inventory.h"
 
-#define TRIES_MAX 4096 /* only values of other VFs can be in the way, and there are fewer of those */
+/* Only values of other VFs can be in the way, and there are fewer of those. */
+#define TRIES_MAX 4096
 
 struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_t salt)
 {
@@ -25,8 +26,8 @@ struct vfctl_mac mac_derive(const struct vfctl_mac *pf_mac, uint32_t vf, uint32_
 }
 
 /*
- * A bond or a script changes the present MAC of a PF, but not the permanent one, so derived MACs stay
- * the same after a reboot. Linux before 5.6 does not report it.
+ * A bond or a script changes the present MAC of a PF, but not the permanent one, so derived MACs
+ * stay the same after a reboot. Linux before 5.6 does not report it.
  */
 static struct vfctl_mac origin_of(const struct vfctl_pf *pf)
 {

@@ -21,7 +21,8 @@ struct vfctl_ids {
 };
 
 /* Open the fleet's store that @spec names; on success it owns @local. */
-typedef int (*ids_open_fleet_fn)(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool write,
+typedef int (*ids_open_fleet_fn)(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	bool write,
 	struct id_store *local, struct id_store **ret);
 /*
  * vfctl_ids_open() with the fleet's code as a parameter: a program without a fleet does not link

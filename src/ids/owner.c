@@ -102,7 +102,8 @@ enum value_verdict value_ask_row(const struct vfctl_id *row, const struct value_
 }
 
 /* The VF loses its value in the same change: it gets another one of that kind. */
-static bool changes(const struct value_facts *f, enum vfctl_id_kind kind, const struct vfctl_bdf *pf,
+static bool changes(const struct value_facts *f, enum vfctl_id_kind kind,
+	const struct vfctl_bdf *pf,
 	uint32_t vf)
 {
 	uint32_t bits = kind == VFCTL_ID_MAC ? VFCTL_ATTR_MAC : VFCTL_ATTR_GUIDS;
@@ -121,8 +122,8 @@ static bool is_claimed_vf(const struct vfctl_lease_vf *vf, const struct value_cl
 }
 
 /*
- * Values of the claimed VF do not count as leased if its own domain claims them. The VFs of one domain
- * get their former values back together, at the end of its run.
+ * Values of the claimed VF do not count as leased if its own domain claims them. The VFs of one
+ * domain get their former values back together, at the end of its run.
  */
 static enum value_verdict ask_leased(const struct vfctl_lease *l, const struct vfctl_lease_vf *vf,
 	const struct value_claim *c)

@@ -17,8 +17,9 @@ enum value_check {
 
 /*
  * Check whether each VF may have its MAC and GUIDs: they have no other owner (ids/owner.h), and no
- * two of these VFs share one, but for the MAC of the ports of a bond in the guest: VFs of different PFs
- * that are declared (ROAD_GUEST), or that the domain has already (ROAD_ADOPT, ROAD_START). The row of
+ * two of these VFs share one, but for the MAC of the ports of a bond in the guest: VFs of different
+ * PFs that are declared (ROAD_GUEST), or that the domain has already (ROAD_ADOPT, ROAD_START). The
+ * row of
  * @facts is looked up here, in the host's own store.
  * @domain_uuid: the future owner; "" the host. @ret_note (NULL: nothing is noted): one for each VF;
  * its GUID has no owner, and must belong to the domain while it runs.

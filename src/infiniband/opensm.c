@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* OpenSM on this host: its configuration, its partitions and its service; the ports of the fabric. */
+/*
+ * OpenSM on this host: its configuration, its partitions and its service; the ports of the fabric.
+ */
 #include "infiniband/opensm.h"
 
 #include <errno.h>
@@ -13,7 +15,8 @@
 #include "host/ops.h"
 
 #define PROCESS "opensm"
-#define BY_VFCTL "# Written by vfctl from host.yaml. The next vfctl apply undoes a change of this file.\n"
+#define BY_VFCTL \
+	"# Written by vfctl from host.yaml. The next vfctl apply undoes a change of this file.\n"
 /* Without a rule for the default partition, OpenSM makes each port a limited member of it. */
 #define DEFAULT_RULE "Default=0x7fff, ipoib : ALL=full, SELF=full ;\n"
 /* Exists from before a file is replaced until OpenSM was told. */
@@ -72,7 +75,8 @@ static int add_told(struct vfctl_ctx *ctx, struct steps *steps, const char *path
 		return ctx_oom(ctx);
 	if (told && op_file.same(want, now))
 		return 0;
-	step_add_op(steps, &op_opensm_file, want, before, path, "write %s, and tell OpenSM to read it", path);
+	step_add_op(steps, &op_opensm_file, want, before, path, "write %s, and tell OpenSM to read it",
+		path);
 	return 0;
 }
 
@@ -171,7 +175,8 @@ static int set_key(struct vfctl_ctx *ctx, char **io_text, const char *key, const
 }
 
 /* NVIDIA's OpenSM: 2 enables the ports of VFs; others skip a key that they do not know. */
-static int set_virtualization(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec *subnet, char **io_text,
+static int set_virtualization(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec *subnet,
+	char **io_text,
 	bool *ret_changed)
 {
 	_free_ char *before = strdup(*io_text);
@@ -182,7 +187,8 @@ static int set_virtualization(struct vfctl_ctx *ctx, const struct vfctl_subnet_s
 	return r;
 }
 
-static int add_conf(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec *subnet, struct steps *steps,
+static int add_conf(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec *subnet,
+	struct steps *steps,
 	bool *ret_restart)
 {
 	const char *dir = directory_of(ctx, subnet);
@@ -377,7 +383,8 @@ static int await_port(struct vfctl_ctx *ctx, const struct op *op)
 }
 
 OP_ONE_BY_ONE(subnet_port, observe_port, await_port, NULL)
-const struct op_type op_subnet_port = {.name = "subnet-port", OP_CALLS(subnet_port), .nature = OP_KEPT,
+const struct op_type op_subnet_port = {.name = "subnet-port", OP_CALLS(subnet_port),
+	.nature = OP_KEPT,
 	.lost_on_reboot = true};
 
 static void add_port(struct steps *steps, const struct vfctl_rdma_device *d,

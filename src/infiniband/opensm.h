@@ -13,8 +13,8 @@ extern const struct op_type op_opensm_file;
  */
 extern const struct op_type op_opensm;
 /*
- * A port whose link is up. Target: "mlx5_0/1"; want: "managed". It waits for the subnet manager, and
- * warns if none configures the port.
+ * A port whose link is up. Target: "mlx5_0/1"; want: "managed". It waits for the subnet manager,
+ * and warns if none configures the port.
  */
 extern const struct op_type op_subnet_port;
 
@@ -30,9 +30,12 @@ int opensm_add_partitions(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec 
  * @param ret_pending  what remains to be done by hand; not set if nothing does.
  * @return 0; -ENOENT OpenSM is not installed.
  */
-int opensm_add_service(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec *subnet, struct steps *steps,
+int opensm_add_service(struct vfctl_ctx *ctx, const struct vfctl_subnet_spec *subnet,
+	struct steps *steps,
 	char **ret_pending);
-/* Add a step for each InfiniBand port whose link is up and that no subnet manager has configured. */
+/*
+ * Add a step for each InfiniBand port whose link is up and that no subnet manager has configured.
+ */
 int subnet_add_ports(struct vfctl_ctx *ctx, struct steps *steps);
 
 /*

@@ -135,7 +135,8 @@ static bool is_left(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 }
 
 /* Choose new values for a VF that has those of a guest. */
-static int renew_value(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s, const struct vfctl_pf *pf,
+static int renew_value(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
+	const struct vfctl_pf *pf,
 	const struct vfctl_vf *vf, struct left *io)
 {
 	struct value_facts facts = {.leases = s->leases};
@@ -256,7 +257,8 @@ static int apply_clean(struct vfctl_ctx *ctx, const struct op *op)
 	if (r < 0)
 		return r;
 	r = pci_reset(ctx, &vf->bdf);
-	return r < 0 ? ctx_append(ctx, r, "; until then no guest gets VF %s (dmesg may tell why)", op->target)
+	return r < 0 ? ctx_append(ctx, r, "; until then no guest gets VF %s (dmesg may tell why)",
+		op->target)
 		     : op_apply(ctx, &write);
 }
 

@@ -78,7 +78,8 @@ static size_t base_length(const char *name)
 		end--;
 	if (end == len || end < 3)
 		return len;
-	return name[end - 1] == 'd' ? end - 1 : name[end - 1] == 'p' && name[end - 2] == 'n' ? end - 2 : len;
+	return name[end - 1] == 'd' ? end - 1 : name[end - 1] == 'p' &&
+		name[end - 2] == 'n' ? end - 2 : len;
 }
 
 /* enP2p16s3f1: function 2:16:3.1, all decimal. */

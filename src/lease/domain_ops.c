@@ -160,7 +160,8 @@ static int define_with(struct vfctl_ctx *ctx, const struct op *op)
 		   : ctx_fail(ctx, -EBADMSG, "a recorded definition of domain %s has no XML", op->target);
 }
 
-int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now, const char *before,
+int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now,
+	const char *before,
 	const char *written, bool look_only)
 {
 	_free_ char *xml = NULL;

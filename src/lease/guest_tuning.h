@@ -48,7 +48,7 @@ struct tuning_start {
 	const struct vfctl_lease *lease; /* the lease that vfctl made, or NULL */
 	const struct vfctl_domain_vf *vfs; /* the VFs that the guest gets */
 	size_t vf_count;
-	int lock; /* -1 if it is not held; if CPUs share a governor, held until the steps are carried out */
+	int lock; /* -1: not held; if CPUs share a governor, held until the steps are done */
 	struct buf left_out; /* requests that cannot be met, as text; logged when the guest starts */
 };
 /* Plan the steps of the start. The caller owns the text and the lock. */

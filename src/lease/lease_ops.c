@@ -218,7 +218,8 @@ static int lease_vf(struct vfctl_ctx *ctx, const struct op *op)
  * @ret_row is NULL if it is no longer leased. A VF that was leased before the change keeps its
  * lease.
  */
-static int find_taken_vf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_leases **ret_leases,
+static int find_taken_vf(struct vfctl_ctx *ctx, const struct op *op,
+	struct vfctl_leases **ret_leases,
 	const struct vfctl_lease_vf **ret_row)
 {
 	int r = op_leased_vf(ctx, op, ret_leases, ret_row);

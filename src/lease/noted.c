@@ -121,7 +121,8 @@ static int note_lease(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 }
 
 /* Its lease is lost, or vfctl never made one: at its start it gets the values of its definition. */
-static int note_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct known_domain *domain)
+static int note_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
+	const struct known_domain *domain)
 {
 	struct vfctl_id_owner owner = {.domain_name = ""};
 	char where[64];
@@ -135,7 +136,8 @@ static int note_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struc
 	return r;
 }
 
-static int note_domains(struct vfctl_ctx *ctx, struct vfctl_ids *ids, const struct vfctl_leases *leases)
+static int note_domains(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
+	const struct vfctl_leases *leases)
 {
 	_cleanup_(known_domains_freep) struct known_domains *domains = NULL;
 	int r = known_domains_read(ctx, &domains);
@@ -179,7 +181,9 @@ static bool is_anothers(const struct value_answer *answer, const struct vfctl_id
 	return answer->live != NULL;
 }
 
-/* A VF that is in use or leased may be that of the domain; a VF of the host may be the one meant. */
+/*
+ * A VF that is in use or leased may be that of the domain; a VF of the host may be the one meant.
+ */
 static bool may_be_owners(const struct vfctl_inventory *inv, const struct live_value *row,
 	const struct vfctl_id_owner *owner)
 {

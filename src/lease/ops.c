@@ -12,7 +12,8 @@ void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT])
 	snprintf(ret, VFCTL_UUID_TEXT, "%.*s", (int)strcspn(op->target, "/"), op->target);
 }
 
-int op_ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config, struct vfctl_domain_info *ret)
+int op_ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config,
+	struct vfctl_domain_info *ret)
 {
 	struct vfctl_hypervisor *hv = ctx->hypervisor;
 	char uuid[VFCTL_UUID_TEXT];

@@ -12,13 +12,15 @@
  * or before (of a definition the first line): what follows is needed to get there.
  *
  * lease_ops.c
- * op_lease         domain  the id of its lease, and all that it is (lease/lease_text.h); before: the
+ * op_lease         domain  the id of its lease, and all that it is (lease/lease_text.h); before:
+ * the
  *                          same of a lease that this one replaces, whose domain did not run
  * op_unlease       domain  the same, ended: its VFs are not changed, and are not leased
  * op_lease_vf      VF      the id of the lease it is in, and with what; before also what it was
  *                          leased with until then
  * op_unlease_vf    VF      the same, ended
- * op_lease_domain  (lease) its domain, "UUID NAME": with the lease go its values of pools, all in one
+ * op_lease_domain  (lease) its domain, "UUID NAME": with the lease go its values of pools, all in
+ * one
  * op_policy        VF      "set": as its lease says; the previous policy is recorded in the run
  * op_end_run         domain  "": its run is over; before "left"
  * op_unlease and op_end_run have " running" behind before when the domain ran, op_unlease_vf " off"
@@ -62,7 +64,8 @@ void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT]);
  * The state of its domain in libvirt, or (@config) its definition. 1: libvirt has it; 0: it has
  * not.
  */
-int op_ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config, struct vfctl_domain_info *ret);
+int op_ask_domain(struct vfctl_ctx *ctx, const struct op *op, bool config,
+	struct vfctl_domain_info *ret);
 static inline void domain_info_clear(struct vfctl_domain_info *info)
 {
 	vfctl_domain_info_clear(info);
@@ -84,7 +87,8 @@ int domain_devices(struct vfctl_ctx *ctx, const char *xml, char **ret_text);
  * Undo in the definition @now what changed from @before to @written, for its VFs only. @look_only:
  * change nothing, but give the same warning.
  */
-int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now, const char *before,
+int definition_take_back(struct vfctl_ctx *ctx, const struct vfctl_domain_info *now,
+	const char *before,
 	const char *written, bool look_only);
 /* The text of op_redefine: the line and the XML. @off: the before of a domain that did not run. */
 int redefine_text(struct vfctl_ctx *ctx, const char *xml, bool off, char **ret_text);

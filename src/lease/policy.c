@@ -59,8 +59,8 @@ static void name_domain(struct vfctl_ctx *ctx, struct vfctl_vf *vf)
 }
 
 /*
- * Its guest does not run yet, so another process has it open: in VFIO, or with its host driver. Only
- * libvirt may, which starts the guest now.
+ * Its guest does not run yet, so another process has it open: in VFIO, or with its host driver.
+ * Only libvirt may, which starts the guest now.
  */
 static int check_open(struct vfctl_ctx *ctx, struct vfctl_inventory *inventory,
 	struct vfctl_vf *vf, const char *starting)

@@ -13,8 +13,8 @@ typedef char port_id_text[VFCTL_PORT_ID_TEXT];
  * state, as a step for each PF. There are no steps if nothing differs. The PFs' locks are held.
  * @leases say of which PF each was leased. @ret_ports (may be NULL): for each VF whose lease lacks
  * the identification of its PF, the present one; else "".
- * @starting (may be NULL): UUID of the domain that libvirt starts now: libvirt, and the QEMU of that
- * domain, may have its VFs open, as with iommufd.
+ * @starting (may be NULL): UUID of the domain that libvirt starts now: libvirt, and the QEMU of
+ * that domain, may have its VFs open, as with iommufd.
  * @return 0; -ENOENT a VF does not exist (the message has PF and index); -ENODEV another PF has the
  * address of the PF of the lease; -EBUSY another process has it open; -EIO it cannot be read;
  * -ENOMEM.

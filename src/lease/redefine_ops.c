@@ -329,7 +329,8 @@ static int define_new(struct vfctl_ctx *ctx, const struct op *op)
 }
 
 /* 1: as vfctl wrote it; 0: as it was before; -EEXIST: neither, so another program wrote it. */
-static int whose_is(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_domain_info *info,
+static int whose_is(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_domain_info *info,
 	const char *before, const char *written)
 {
 	_free_ char *now = NULL;

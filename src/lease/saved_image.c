@@ -12,7 +12,10 @@ bool saved_image_exists(struct vfctl_ctx *ctx, const char *domain)
 	return domain[0] && !strchr(domain, '/') && host_exists(ctx, IMAGE, domain);
 }
 
-/* libvirt writes this element into each snapshot: virDomainSnapshotDefFormatInternal(), snapshot_conf.c. */
+/*
+ * libvirt writes this element into each snapshot: virDomainSnapshotDefFormatInternal(),
+ * snapshot_conf.c.
+ */
 static bool keeps_memory(const char *xml)
 {
 	return strstr(xml, "<memory snapshot='internal'") || strstr(xml, "<memory snapshot='external'");

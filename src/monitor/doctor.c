@@ -299,7 +299,8 @@ static bool names_absent(const struct vfctl_lease *lease, const char *subject)
 	return false;
 }
 
-static bool concerns_doctor(const struct vfctl_snapshot *s, const struct subject *of, const char *subject)
+static bool concerns_doctor(const struct vfctl_snapshot *s, const struct subject *of,
+	const char *subject)
 {
 	if (!subject[0]) /* the host */
 		return true;
@@ -348,7 +349,8 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	static const struct vfctl_doctor_options none = {0};
 	const struct vfctl_doctor_options *o = options ? options : &none;
 	_cleanup_(vfctl_doctor_report_freep) struct vfctl_doctor_report *d = calloc(1, sizeof(*d));
-	struct check_ctx e = {.ctx = ctx, .snapshot = snapshot, .spec = o->spec, .spec_error = o->spec_error,
+	struct check_ctx e = {.ctx = ctx, .snapshot = snapshot, .spec = o->spec,
+		.spec_error = o->spec_error,
 		.spec_text = o->spec_text ? o->spec_text : "", .report = d};
 	struct subject of;
 	int r = d ? 0 : ctx_oom(ctx);

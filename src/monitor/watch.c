@@ -238,7 +238,8 @@ static int poll_once(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, 
 }
 
 /* Wait until no event came for QUIET_MS. */
-static int settle_watch(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, unsigned *io_what)
+static int settle_watch(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd,
+	unsigned *io_what)
 {
 	int64_t first = now_ms(), last = first, now = first;
 	int r = 0;

@@ -9,7 +9,8 @@
 
 #include "netlink/genl.h"
 
-#define ATTRS (DEVLINK_ATTR_RATE_PARENT_NODE_NAME + 1) /* attributes with higher numbers are not read */
+/* Attributes with higher numbers are not read. */
+#define ATTRS (DEVLINK_ATTR_RATE_PARENT_NODE_NAME + 1)
 #define DEVICE_ROOM 64
 #define ROW_ROOM (DEVICE_ROOM + NL_RATE_NAME + 48)
 
@@ -75,7 +76,8 @@ static int find_family(struct vfctl_ctx *ctx, uint16_t *ret)
 		"not contain its answers");
 }
 
-static struct nlmsghdr *begin_devlink(struct nl_request *rq, uint16_t family, uint8_t command, uint16_t flags,
+static struct nlmsghdr *begin_devlink(struct nl_request *rq, uint16_t family, uint8_t command,
+	uint16_t flags,
 	const struct nl_devlink *d, size_t room)
 {
 	struct nlmsghdr *m = genl_begin(rq, family, command, flags, room + DEVICE_ROOM);
@@ -99,7 +101,8 @@ static int fail_answer(struct vfctl_ctx *ctx, const struct nl_devlink *d, const 
 }
 
 /* Append one message: the device, and the requested mode, or NULL. */
-static int ask_card(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint8_t command, uint16_t flags,
+static int ask_card(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint8_t command,
+	uint16_t flags,
 	const char *what, const uint16_t *mode, struct buf *ret_reply, uint16_t *ret_family)
 {
 	_cleanup_(nl_request_free) struct nl_request rq = {0};
@@ -147,7 +150,8 @@ int nl_eswitch_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint16_t 
 	uint16_t family;
 	size_t at = 0;
 	attrs a;
-	int r = ask_card(ctx, d, DEVLINK_CMD_ESWITCH_GET, 0, "read the eswitch mode", NULL, &reply, &family);
+	int r = ask_card(ctx, d, DEVLINK_CMD_ESWITCH_GET, 0, "read the eswitch mode", NULL, &reply,
+		&family);
 
 	if (r < 0)
 		return r;
@@ -164,7 +168,8 @@ int nl_eswitch_write(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint16_t
 	_buf_ struct buf reply = {0};
 	uint16_t family;
 
-	return ask_card(ctx, d, DEVLINK_CMD_ESWITCH_SET, 0, "set the eswitch mode", &mode, &reply, &family);
+	return ask_card(ctx, d, DEVLINK_CMD_ESWITCH_SET, 0, "set the eswitch mode", &mode, &reply,
+		&family);
 }
 
 /* ---- ports ---- */
@@ -218,7 +223,8 @@ int nl_ports_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_p
 	uint16_t family;
 	size_t at = 0;
 	attrs a;
-	int r = ask_card(ctx, d, DEVLINK_CMD_PORT_GET, NLM_F_DUMP, "list the ports", NULL, &reply, &family);
+	int r = ask_card(ctx, d, DEVLINK_CMD_PORT_GET, NLM_F_DUMP, "list the ports", NULL, &reply,
+		&family);
 
 	while (r == 0 && next_about(&reply, &at, family, d, a)) {
 		if (!a[DEVLINK_ATTR_PORT_INDEX])
@@ -257,7 +263,8 @@ int nl_rates_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_r
 	uint16_t family;
 	size_t at = 0;
 	attrs a;
-	int r = ask_card(ctx, d, DEVLINK_CMD_RATE_GET, NLM_F_DUMP, "read the rates", NULL, &reply, &family);
+	int r = ask_card(ctx, d, DEVLINK_CMD_RATE_GET, NLM_F_DUMP, "read the rates", NULL, &reply,
+		&family);
 
 	while (r == 0 && next_about(&reply, &at, family, d, a)) {
 		struct nl_rate *rate;
@@ -325,7 +332,8 @@ static int write_batch(struct vfctl_ctx *ctx, uint16_t family, const struct nl_d
 	return r;
 }
 
-int nl_rates_write(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_rate *rows, size_t count)
+int nl_rates_write(struct vfctl_ctx *ctx, const struct nl_devlink *d, struct nl_rate *rows,
+	size_t count)
 {
 	uint16_t family;
 	int r = count ? find_family(ctx, &family) : 0;

@@ -99,7 +99,8 @@ static void read_message(const struct nlmsghdr *m, struct nl_coalesce *rows, siz
 
 /* ---- one datagram for all rows ---- */
 
-static bool put_row(struct nl_request *rq, uint16_t family, bool write, const struct nl_coalesce *row)
+static bool put_row(struct nl_request *rq, uint16_t family, bool write,
+	const struct nl_coalesce *row)
 {
 	struct nlmsghdr *m = genl_begin(rq, family,
 		write ? ETHTOOL_MSG_COALESCE_SET : ETHTOOL_MSG_COALESCE_GET, 0, ROW_ROOM);

@@ -80,7 +80,8 @@ static int read_table(struct vfctl_ctx *ctx, const char *path,
 
 	if (host_try_read(ctx, &text, "%s", path) < 0)
 		return 0;
-	for (char *line = strtok_r(text, "\n", &save); line && r == 0; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(text, "\n", &save); line && r == 0; line = strtok_r(NULL, "\n",
+		&save)) {
 		struct route route;
 
 		if (parse(line, &route))

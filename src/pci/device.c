@@ -336,8 +336,8 @@ static bool is_bound_as_wanted(const char *driver, const char *wanted)
 /*
  * Request a driver from the kernel and check the result; @wanted NULL: any except VFIO. The kernel
  * may report success without binding the device: permanently if there is no driver for it, or
- * temporarily while a driver that udev has just loaded probes it (sriov-network-operator also checks
- * five times).
+ * temporarily while a driver that udev has just loaded probes it (sriov-network-operator also
+ * checks five times).
  */
 static int probe(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, const char *wanted)
 {

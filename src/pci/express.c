@@ -10,7 +10,8 @@
 
 #define PLAIN_BYTES 64 /* bytes of the configuration space that all users can read */
 
-int pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_pci_express *ret)
+int pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct vfctl_pci_express *ret)
 {
 	_buf_ struct buf bytes = {0};
 	char name[VFCTL_BDF_TEXT];

@@ -10,6 +10,7 @@
  * @return 0; -EACCES without root privileges only the first 64 bytes can be read; -ENODATA it has
  * none.
  */
-int pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl_pci_express *ret);
+int pci_express_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
+	struct vfctl_pci_express *ret);
 
 #endif

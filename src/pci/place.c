@@ -24,8 +24,8 @@ size_t pci_path(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, struct vfctl
 }
 
 /*
- * Behind a switch's upstream port each path has one downstream port, then the function: a longer path
- * passes a second switch.
+ * Behind a switch's upstream port each path has one downstream port, then the function: a longer
+ * path passes a second switch.
  */
 enum vfctl_pci_distance pci_path_distance(const struct vfctl_bdf *a, size_t a_count,
 	const struct vfctl_bdf *b, size_t b_count)

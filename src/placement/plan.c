@@ -12,7 +12,8 @@
 /*
  * Whether a VF of the want could be local to the node if it were free. Unknown places may be local.
  */
-static bool may_be_local(const struct capacity *capacity, const struct vfctl_vf_want *want, int node)
+static bool may_be_local(const struct capacity *capacity, const struct vfctl_vf_want *want,
+	int node)
 {
 	bool known = false;
 
@@ -212,7 +213,10 @@ static bool wants_vf_of(const struct vfctl_request *request, const struct vfctl_
 	return false;
 }
 
-/* A guest that does not fit could have had VFs that are free but exposed: say why it did not get them. */
+/*
+ * A guest that does not fit could have had VFs that are free but exposed: say why it did not get
+ * them.
+ */
 static void warn_exposed(struct vfctl_ctx *ctx, const struct vfctl_host_model *model,
 	const struct vfctl_request *requests, const struct vfctl_plan *plan)
 {

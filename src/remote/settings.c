@@ -15,7 +15,8 @@
 
 /* ---- running one program ---- */
 
-static int run_settings(struct place *p, const char *input, struct place_output *ret, char *const argv[])
+static int run_settings(struct place *p, const char *input, struct place_output *ret,
+	char *const argv[])
 {
 	char message[300], where[300];
 	_free_ char *text = NULL;

@@ -40,9 +40,11 @@ static int run_text(struct place *p, const char *input, struct place_output *o,
 }
 
 /* Run one line of words, separated by spaces. */
-static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
+static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt,
+	...)
 	_printf_(5, 6);
-static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt, ...)
+static int run_wg(struct place *p, const char *input, char *answer, size_t size, const char *fmt,
+	...)
 {
 	_cleanup_(place_output_clear) struct place_output o = {0};
 	_cleanup_(argv_clear) struct argv argv = {0};

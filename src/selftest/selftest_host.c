@@ -34,7 +34,8 @@ int selftest_check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	return r;
 }
 
-static int refuse_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *through, const char *what)
+static int refuse_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *through,
+	const char *what)
 {
 	bool itself = str_eq(through, pf->netdev);
 	const char *stands = itself ? "" : ", which uses ";
@@ -45,7 +46,8 @@ static int refuse_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const cha
 		what, through, stands, itself ? "" : pf->netdev);
 }
 
-static int check_connections(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct routes *routes,
+static int check_connections(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct routes *routes,
 	char *const *names)
 {
 	const char *through;

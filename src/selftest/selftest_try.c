@@ -120,7 +120,8 @@ int selftest_first_vf(struct vfctl_selftest *t, struct vfctl_inventory **ret_inv
 }
 
 /* False: there is no VF; the row then reports it. */
-static bool find_vf(struct vfctl_selftest *t, struct trial *x, struct vfctl_inventory **ret_inventory,
+static bool find_vf(struct vfctl_selftest *t, struct trial *x,
+	struct vfctl_inventory **ret_inventory,
 	const struct vfctl_vf **ret_vf)
 {
 	int r = selftest_first_vf(t, ret_inventory, ret_vf);
@@ -396,7 +397,8 @@ void selftest_try_msix(struct vfctl_selftest *t, struct trial *x)
 	selftest_judge(t, x, r);
 }
 
-static int bind_trial(struct vfctl_selftest *t, enum vfctl_vf_driver driver, struct vfctl_change **ret)
+static int bind_trial(struct vfctl_selftest *t, enum vfctl_vf_driver driver,
+	struct vfctl_change **ret)
 {
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
 	_free_ char *target = str_format("%s/0", t->bdf);

@@ -37,7 +37,8 @@ static const struct key disk_keys[] = {
 };
 
 static const char *const disk_required[] = {"file|block", NULL};
-const struct table disk_table = {disk_keys, ARRAY_SIZE(disk_keys), NULL, 0, .required = disk_required};
+const struct table disk_table = {disk_keys, ARRAY_SIZE(disk_keys), NULL, 0,
+	.required = disk_required};
 
 static int finish_disk(struct reader *r, const struct doc_node *node, struct disk_file *d,
 	const struct doc_node *const *seen)

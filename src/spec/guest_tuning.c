@@ -74,7 +74,8 @@ int vfctl_guest_check_tuning(struct vfctl_ctx *ctx, const struct vfctl_host_spec
 	const struct vfctl_guest *guest)
 {
 	const struct vfctl_profile *profile;
-	int r = guest->tuning.profile[0] ? vfctl_profile_need(ctx, spec, guest->tuning.profile, &profile) : 0;
+	int r = guest->tuning.profile[0] ? vfctl_profile_need(ctx, spec, guest->tuning.profile,
+		&profile) : 0;
 
 	return r < 0 && guest->tuning_at ? ctx_prefix(ctx, r, "%s: tuning", guest->tuning_at) : r;
 }

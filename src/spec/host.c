@@ -175,7 +175,8 @@ static int read_after_change(struct reader *r, const struct key *key,
 	struct reader inner = {.ctx = r->ctx, .path = "after-change."};
 	const struct doc_node *seen[ARRAY_SIZE(after_change_keys)] = {0};
 	struct vfctl_host_spec *spec = object;
-	int error = reader_map(&inner, value, after_change_keys, ARRAY_SIZE(after_change_keys), spec, seen);
+	int error = reader_map(&inner, value, after_change_keys, ARRAY_SIZE(after_change_keys), spec,
+		seen);
 
 	if (error < 0)
 		return error;

@@ -48,10 +48,12 @@ void profile_clear(struct vfctl_profile *p);
 /* host_kernel.c */
 int read_hugepages(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object);
-int read_kernel(struct reader *r, const struct key *key, const struct doc_node *value, void *object);
+int read_kernel(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
 void kernel_spec_clear(struct vfctl_kernel_spec *k);
 /* host_subnet.c */
-int read_subnet(struct reader *r, const struct key *key, const struct doc_node *value, void *object);
+int read_subnet(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
 void subnet_spec_clear(struct vfctl_subnet_spec *s);
 
 /* The tables of their mappings, for the host's table. */

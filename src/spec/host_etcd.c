@@ -36,7 +36,8 @@ static const struct key etcd_keys[] = {
 };
 
 static const char *const etcd_required[] = {"endpoints", NULL};
-const struct table etcd_table = {etcd_keys, ARRAY_SIZE(etcd_keys), NULL, 0, .required = etcd_required};
+const struct table etcd_table = {etcd_keys, ARRAY_SIZE(etcd_keys), NULL, 0,
+	.required = etcd_required};
 
 static int check_endpoint(struct reader *r, const struct doc_node *at, const char *url)
 {

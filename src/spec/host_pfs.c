@@ -223,7 +223,8 @@ static const struct key representor_keys[] = {
 	{"bridge", read_line, P(bridge), 1, 15, NULL},
 };
 static const char *const representors_required[] = {"bridge", NULL};
-static const struct table representors_table = {representor_keys, ARRAY_SIZE(representor_keys), NULL, 0,
+static const struct table representors_table = {representor_keys, ARRAY_SIZE(representor_keys),
+	NULL, 0,
 	.required = representors_required};
 
 static int read_representors(struct reader *r, const struct key *key, const struct doc_node *value,
@@ -412,7 +413,8 @@ static int read_pf(struct reader *r, const struct doc_node *node, void *object)
 	if (!array_grow(spec->pfs, spec->pf_count))
 		return ctx_oom(r->ctx);
 	pf = &spec->pfs[spec->pf_count++];
-	*pf = (struct vfctl_pf_spec){.line = node->line, .column = node->column, .file = strdup(node->file)};
+	*pf = (struct vfctl_pf_spec){.line = node->line, .column = node->column,
+		.file = strdup(node->file)};
 	if (!pf->file)
 		return ctx_oom(r->ctx);
 	error = reader_map(r, node, pf_keys, ARRAY_SIZE(pf_keys), pf, seen);

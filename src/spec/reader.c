@@ -23,7 +23,8 @@ int reader_fail(struct reader *r, const struct doc_node *at, const char *key, in
 	choices = str_vformat(fmt, args);
 	va_end(args);
 	/* The entry of a list has no key of its own: "modules[0].". */
-	return choices ? doc_fail(r->ctx, at, error, "%.*s%s: %s", (int)strlen(r->path) - (!*key && *r->path),
+	return choices ? doc_fail(r->ctx, at, error, "%.*s%s: %s",
+		(int)strlen(r->path) - (!*key && *r->path),
 		r->path, key, choices) : ctx_oom(r->ctx);
 }
 
@@ -103,7 +104,8 @@ bool reader_same_key(const char *a, const char *b)
 	return *a == *b;
 }
 
-static bool find_key(const struct table *table, const char *name, struct key *ret, size_t *ret_index)
+static bool find_key(const struct table *table, const char *name, struct key *ret,
+	size_t *ret_index)
 {
 	for (size_t i = 0; table_key(table, i, ret); i++)
 		if (reader_same_key(ret->name, name)) {

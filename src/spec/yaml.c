@@ -144,7 +144,10 @@ static bool add_to_buf(void *data, const char *text, size_t len)
 	return !((struct buf *)data)->failed;
 }
 
-/* Numbers, sizes and switches, as people write them; not a MAC, which looks like a number to base 60. */
+/*
+ * Numbers, sizes and switches, as people write them; not a MAC, which looks like a number to base
+ * 60.
+ */
 static bool is_value(const char *text)
 {
 	return is_reserved(text) ? strcasecmp(text, "null") != 0

@@ -127,7 +127,8 @@ static bool is_passing(int error)
 }
 
 /* Log it once for each attribute of the PF. */
-static void note_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct nl_vf_set *row,
+static void note_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct nl_vf_set *row,
 	uint32_t *io_refused)
 {
 	char name[VFCTL_BDF_TEXT];

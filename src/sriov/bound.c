@@ -147,7 +147,8 @@ static int bind_to(struct vfctl_ctx *ctx, const struct vf_attr_change *change, c
 	/* libvirt leaves none either. */
 	if (r == 0)
 		r = pci_set_override(ctx, &change->bdf, "");
-	return r < 0 ? ctx_prefix(ctx, r, "bind VF %s again, so that its network device has its former MAC",
+	return r < 0 ? ctx_prefix(ctx, r, "bind VF %s again, so that its network device has its former "
+		"MAC",
 		TEXT(&change->bdf)) : 0;
 }
 

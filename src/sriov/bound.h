@@ -23,10 +23,10 @@ int bound_check_roce(struct vfctl_ctx *ctx, const struct vf_attr_change *change)
 int bound_check_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change);
 
 /*
- * A guest's run ends: libvirt may have bound the VF to a driver of this host before the PF got the VF's
- * former MAC back, and igbvf and others read it only when they probe. If the network device shows
- * another MAC than @change, bind the VF again. A call that failed or was killed is finished by the next
- * one: the override names the driver until the VF is bound.
+ * A guest's run ends: libvirt may have bound the VF to a driver of this host before the PF got the
+ * VF's former MAC back, and igbvf and others read it only when they probe. If the network device
+ * shows another MAC than @change, bind the VF again. A call that failed or was killed is finished
+ * by the next one: the override names the driver until the VF is bound.
  */
 int bound_refresh_mac(struct vfctl_ctx *ctx, const struct vf_attr_change *change);
 

@@ -270,6 +270,7 @@ static int revert_driver(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	return r;
 }
 
-const struct op_type op_vf_driver = {.name = "vf-driver", .lost_on_reboot = true, .is_gone = pci_op_is_gone,
+const struct op_type op_vf_driver = {.name = "vf-driver", .lost_on_reboot = true,
+	.is_gone = pci_op_is_gone,
 	.observe = observe_driver, .apply = apply_driver, .revert = revert_driver,
 	.same = same_driver};

@@ -84,7 +84,8 @@ static bool is_vf_port(const char *name, unsigned *ret_pf, unsigned *ret_vf)
 	return sscanf(name, "pf%uvf%u%n", ret_pf, ret_vf, &end) == 2 && !name[end];
 }
 
-static void note_mode(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *switch_id, const char *netdev,
+static void note_mode(struct vfctl_ctx *ctx, struct vfctl_pf *pf, const char *switch_id,
+	const char *netdev,
 	bool any_pf)
 {
 	_free_ char *port = NULL, *id = NULL;
@@ -185,7 +186,8 @@ void eswitch_rates_of(const struct eswitch_rates *rates, uint32_t vf, struct vfc
 }
 
 /* mlx5 and netdevsim reject rates above the link's speed. */
-static int check_speed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vf_attr_change *change)
+static int check_speed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vf_attr_change *change)
 {
 	const struct vfctl_vf_attrs *a = &change->attrs;
 	uint32_t rate = a->max_rate_mbps > a->min_rate_mbps ? a->max_rate_mbps : a->min_rate_mbps;
@@ -198,7 +200,8 @@ static int check_speed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const s
 		pf->speed_mbps);
 }
 
-static int fill_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct eswitch_rates *rates,
+static int fill_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct eswitch_rates *rates,
 	const struct vf_attr_change *changes, size_t count, struct nl_rate *rows, size_t *ret_count)
 {
 	char name[VFCTL_BDF_TEXT];
@@ -227,7 +230,8 @@ static int fill_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const str
 	return 0;
 }
 
-static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct nl_rate *rows, size_t count)
+static int write_rows(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct nl_rate *rows,
+	size_t count)
 {
 	char text[VFCTL_BDF_TEXT], name[VFCTL_BDF_TEXT];
 	const struct nl_devlink device = {"pci", vfctl_bdf_format(&pf->bdf, text)};

@@ -32,7 +32,8 @@ struct eswitch_rates {
 };
 
 /* If the driver does not support rates there, there are none. */
-int eswitch_rates_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, struct eswitch_rates *ret);
+int eswitch_rates_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,
+	struct eswitch_rates *ret);
 void eswitch_rates_clear(struct eswitch_rates *rates);
 /*
  * The rates of one VF, instead of those that rtnetlink reported; if they are unknown, the mask

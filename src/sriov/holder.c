@@ -149,8 +149,9 @@ static bool find_vdpa(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, 
 }
 
 /*
- * The device nodes through which a process uses a VF, each before a shorter prefix of itself. A node
- * has its name in a class of sysfs, or @find finds the function by the number after the prefix.
+ * The device nodes through which a process uses a VF, each before a shorter prefix of itself. A
+ * node has its name in a class of sysfs, or @find finds the function by the number after the
+ * prefix.
  */
 static const struct node {
 	const char *prefix, *class;
@@ -203,8 +204,8 @@ static struct vfctl_vf *vf_of_node(struct vfctl_ctx *ctx, struct vfctl_inventory
 }
 
 /*
- * The domain of a QEMU, from its "-name guest=NAME,debug-threads=on": the hook may not ask libvirt. In
- * NAME each comma is doubled (libvirt, qemuBuildNameCommandLine). "" for other processes.
+ * The domain of a QEMU, from its "-name guest=NAME,debug-threads=on": the hook may not ask libvirt.
+ * In NAME each comma is doubled (libvirt, qemuBuildNameCommandLine). "" for other processes.
  */
 static void read_domain(struct vfctl_ctx *ctx, const char *pid, char *ret, size_t size)
 {

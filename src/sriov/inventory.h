@@ -7,15 +7,15 @@
 
 /*
  * Read one PF by address, with its VFs, and nothing else of the host: for the hook, which has
- * little time. -ENOENT: no PF or other network function has that address; -EIO: a part of it cannot be
- * read.
+ * little time. -ENOENT: no PF or other network function has that address; -EIO: a part of it cannot
+ * be read.
  */
 int inventory_read_pf(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	struct vfctl_inventory **ret_inventory);
 
 /*
- * As vfctl_inventory_read(), and of the VFs of other PFs the identities and policies: what a value must
- * differ from. @only "": of every PF only these; NULL: all of every PF.
+ * As vfctl_inventory_read(), and of the VFs of other PFs the identities and policies: what a value
+ * must differ from. @only "": of every PF only these; NULL: all of every PF.
  */
 int inventory_read_with_values(struct vfctl_ctx *ctx, const char *only,
 	struct vfctl_inventory **ret_inventory);

@@ -37,7 +37,8 @@ static int write_autoprobe(struct vfctl_ctx *ctx, const struct op *op, const cha
 }
 
 OP_WRITTEN(autoprobe, observe_autoprobe, write_autoprobe)
-const struct op_type op_autoprobe = {.name = "autoprobe", OP_CALLS(autoprobe), .lost_on_reboot = true,
+const struct op_type op_autoprobe = {.name = "autoprobe", OP_CALLS(autoprobe),
+	.lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
 /* ---- the number of VFs ---- */
@@ -191,7 +192,8 @@ static int revert_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	return r;
 }
 
-const struct op_type op_numvfs = {.name = "numvfs", .lost_on_reboot = true, .is_gone = pci_op_is_gone,
+const struct op_type op_numvfs = {.name = "numvfs", .lost_on_reboot = true,
+	.is_gone = pci_op_is_gone,
 	.observe = observe_numvfs, .apply = apply_numvfs, .revert = revert_numvfs};
 
 /* ---- attributes ---- */

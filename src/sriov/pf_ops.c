@@ -99,7 +99,8 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 }
 
 OP_WRITTEN(ipoib_mode, observe_mode, write_mode)
-const struct op_type op_ipoib_mode = {.name = "ipoib-mode", OP_CALLS(ipoib_mode), .lost_on_reboot = true,
+const struct op_type op_ipoib_mode = {.name = "ipoib-mode", OP_CALLS(ipoib_mode),
+	.lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
 /* ---- the completion queues of kernel users of RDMA ---- */

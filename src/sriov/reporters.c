@@ -6,7 +6,8 @@
 #include "netlink/devlink.h"
 #include "core/doctor.h"
 
-static struct vfctl_pf_reporter *find_reporter(struct vfctl_pf_reporter *v, size_t count, const char *name)
+static struct vfctl_pf_reporter *find_reporter(struct vfctl_pf_reporter *v, size_t count,
+	const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (str_eq(v[i].name, name))

@@ -9,8 +9,8 @@
 #include "state/part.h"
 
 /*
- * The number in the file (PRAGMA user_version). The numbers before 11 belong to builds from before the
- * first release, which are not read. CONTRIBUTING.md: how a schema changes after a release.
+ * The number in the file (PRAGMA user_version). The numbers before 11 belong to builds from before
+ * the first release, which are not read. CONTRIBUTING.md: how a schema changes after a release.
  */
 #define SCHEMA 11
 

@@ -51,7 +51,8 @@ int journal_read_runs(struct vfctl_ctx *ctx, const char *run, struct open_change
 int journal_note(struct vfctl_ctx *ctx, const struct journal_entry *entry,
 	const struct op *ops, size_t count, bool first);
 /* Do the same within an open transaction. */
-int journal_note_in(struct db *db, const struct journal_entry *entry, const struct op *ops, size_t count,
+int journal_note_in(struct db *db, const struct journal_entry *entry, const struct op *ops,
+	size_t count,
 	bool first);
 /* Remove operations from the record: the run did not do them. */
 int journal_forget(struct vfctl_ctx *ctx, const char *run, const struct op *op);

@@ -10,7 +10,8 @@
 #include "state/store.h"
 
 /*
- * An unreadable text must not count as "nothing to restore": the guest's MAC would stay on a free VF.
+ * An unreadable text must not count as "nothing to restore": the guest's MAC would stay on a free
+ * VF.
  */
 static int parse_attrs(struct store *s, const char *what, const char *text,
 	const struct vfctl_bdf *vf, struct vfctl_vf_attrs *ret)

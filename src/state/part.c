@@ -129,5 +129,6 @@ int part_publish(struct vfctl_ctx *ctx, struct part *part, const char *path)
 	close_fd(&part->fd);
 	part->fd = -1;
 	r = sync_directory(path);
-	return r < 0 ? ctx_fail(ctx, r, "write the directory of %s to its disk: %s", path, strerror(-r)) : 0;
+	return r < 0 ? ctx_fail(ctx, r, "write the directory of %s to its disk: %s", path,
+		strerror(-r)) : 0;
 }

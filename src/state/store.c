@@ -272,8 +272,8 @@ struct successor {
 static int hand_over(struct store *s, const void *data)
 {
 	const struct successor *h = data;
-	int r = db_run(s->db, "UPDATE identity SET owner = replace(owner, domain_uuid, ?), domain_uuid = ?, "
-		"domain_name = ? WHERE state = 0 AND domain_uuid = "
+	int r = db_run(s->db, "UPDATE identity SET owner = replace(owner, domain_uuid, ?), domain_uuid = "
+		"?, domain_name = ? WHERE state = 0 AND domain_uuid = "
 		"(SELECT domain_uuid FROM lease WHERE id = ?)", "ssss", h->uuid, h->uuid, h->name, h->id);
 
 	return r < 0 ? r : change_one(s, db_run(s->db, "UPDATE lease SET domain_uuid = ?, domain_name = ? "

@@ -88,7 +88,8 @@ struct own_ports {
 	size_t count;
 };
 
-static int add_own(struct vfctl_ctx *ctx, struct own_ports *own, const char *device, const char *port)
+static int add_own(struct vfctl_ctx *ctx, struct own_ports *own, const char *device,
+	const char *port)
 {
 	_free_ char *gid = NULL;
 	uint64_t guid;

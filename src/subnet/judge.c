@@ -13,7 +13,8 @@
 static const struct {
 	const char *name;
 	uint32_t mbps;
-} speeds[] = {{"SDR", 2500}, {"DDR", 5000}, {"QDR", 10000}, {"FDR10", 10000}, {"FDR", 14000}, {"EDR", 25000},
+} speeds[] = {{"SDR", 2500}, {"DDR", 5000}, {"QDR", 10000}, {"FDR10", 10000}, {"FDR", 14000},
+	{"EDR", 25000},
 	{"HDR", 50000}, {"NDR", 100000}, {"XDR", 200000}};
 
 /* From 1, slowest first; 0: unknown. */
@@ -32,7 +33,8 @@ uint32_t vfctl_subnet_rate(const struct vfctl_subnet_port *port)
 	return rank ? port->lanes * speeds[rank - 1].mbps : 0;
 }
 
-const char *vfctl_subnet_link_text(const struct vfctl_subnet_port *port, char buf[VFCTL_SUBNET_LINK_TEXT])
+const char *vfctl_subnet_link_text(const struct vfctl_subnet_port *port,
+	char buf[VFCTL_SUBNET_LINK_TEXT])
 {
 	buf[0] = '\0';
 	if (port->lanes)
@@ -60,7 +62,8 @@ static const struct vfctl_subnet_node *peer_of(const struct vfctl_subnet *s,
 	return p->peer == VFCTL_SUBNET_UNKNOWN ? NULL : &s->nodes[p->peer];
 }
 
-struct vfctl_subnet_port *subnet_peer_port(const struct vfctl_subnet *s, const struct vfctl_subnet_port *port)
+struct vfctl_subnet_port *subnet_peer_port(const struct vfctl_subnet *s,
+	const struct vfctl_subnet_port *port)
 {
 	const struct vfctl_subnet_node *n = peer_of(s, port);
 	size_t low = 0, high = n ? n->port_count : 0;
@@ -93,10 +96,11 @@ static size_t links_to(const struct vfctl_subnet *s, const struct vfctl_subnet_n
 /* ---- levels ---- */
 
 /*
- * A few HCAs, such as a management host on a spine, do not make a switch a leaf if most of its links
- * to switches lead to switches with more HCAs.
+ * A few HCAs, such as a management host on a spine, do not make a switch a leaf if most of its
+ * links to switches lead to switches with more HCAs.
  */
-static bool is_leaf(const struct vfctl_subnet *s, const struct vfctl_subnet_node *n, const size_t *hcas)
+static bool is_leaf(const struct vfctl_subnet *s, const struct vfctl_subnet_node *n,
+	const size_t *hcas)
 {
 	size_t own = hcas[n - s->nodes], links = 0, more = 0;
 
@@ -157,8 +161,11 @@ static int find_levels(struct vfctl_ctx *ctx, struct vfctl_subnet *s)
 #define RANKS (ARRAY_SIZE(speeds) + 1)
 #define LANES_MAX 12
 
-/* Compare links to HCAs with each other, and links to switches; those of one level with each other. */
-static bool is_class(const struct vfctl_subnet *s, const struct vfctl_subnet_port *p, unsigned class)
+/*
+ * Compare links to HCAs with each other, and links to switches; those of one level with each other.
+ */
+static bool is_class(const struct vfctl_subnet *s, const struct vfctl_subnet_port *p,
+	unsigned class)
 {
 	const struct vfctl_subnet_node *peer = peer_of(s, p);
 
@@ -168,7 +175,10 @@ static bool is_class(const struct vfctl_subnet *s, const struct vfctl_subnet_por
 		     : peer->kind == VFCTL_SUBNET_HCA;
 }
 
-/* Mark the links with fewer or slower lanes than most of their class; in a tie, the faster links count. */
+/*
+ * Mark the links with fewer or slower lanes than most of their class; in a tie, the faster links
+ * count.
+ */
 static void judge_class(struct vfctl_subnet *s, struct vfctl_subnet_node *n, unsigned class)
 {
 	size_t counts[LANES_MAX + 1][RANKS] = {0}, most = 0;
@@ -218,7 +228,8 @@ static void judge_links(struct vfctl_subnet *s)
 static int compare_nodes(const void *a, const void *b, void *data)
 {
 	const struct vfctl_subnet *s = data;
-	const struct vfctl_subnet_node *x = &s->nodes[*(const size_t *)a], *y = &s->nodes[*(const size_t *)b];
+	const struct vfctl_subnet_node *x = &s->nodes[*(const size_t *)a],
+		*y = &s->nodes[*(const size_t *)b];
 	int names;
 
 	if (x->kind != y->kind)

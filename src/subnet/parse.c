@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The default output of ibnetdiscover(8) (infiniband-diags, ibnetdiscover.c: out_switch(), out_ca(),
- * out_switch_port(), out_ca_port()):
+ * The default output of ibnetdiscover(8) (infiniband-diags, ibnetdiscover.c: out_switch(),
+ * out_ca(), out_switch_port(), out_ca_port()):
  *
  *	sysimgguid=0x2c90200423e73
  *	switchguid=0x2c90200423e70(2c90200423e70)
@@ -188,7 +188,10 @@ static char *copy_name(const char *text, size_t len)
 	return name;
 }
 
-/* SHARP's nodes have the description "Mellanox Technologies Aggregation Node" or "Aggregation Node". */
+/*
+ * SHARP's nodes have the description "Mellanox Technologies Aggregation Node" or "Aggregation
+ * Node".
+ */
 static bool is_aggregation(const char *name)
 {
 	return strstr(name, "Aggregation Node") != NULL;

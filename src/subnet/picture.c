@@ -49,7 +49,8 @@ struct summary {
 	size_t slow;
 };
 
-static bool summarize_switch(struct sketch *k, const struct vfctl_subnet_node *n, struct summary *ret)
+static bool summarize_switch(struct sketch *k, const struct vfctl_subnet_node *n,
+	struct summary *ret)
 {
 	int r = vfctl_subnet_bundles(k->ctx, k->subnet, n, &ret->bundles, &ret->count);
 
@@ -90,7 +91,8 @@ static uint32_t link_colour(const struct vfctl_subnet_port *p)
 	return p->local ? COLOUR_LOCAL : p->slow ? COLOUR_SLOW : COLOUR_HCA;
 }
 
-static void put_box(struct svg_card *c, const struct vfctl_subnet *s, const struct vfctl_subnet_port *p,
+static void put_box(struct svg_card *c, const struct vfctl_subnet *s,
+	const struct vfctl_subnet_port *p,
 	int x)
 {
 	_buf_ struct buf hint = {0};
@@ -164,7 +166,8 @@ static void put_own(struct svg_card *c, const struct vfctl_subnet *s, const stru
 	}
 }
 
-static void put_count(struct svg_card *c, const char *class, size_t count, const char *one, const char *many)
+static void put_count(struct svg_card *c, const char *class, size_t count, const char *one,
+	const char *many)
 {
 	_buf_ struct buf text = {0};
 
@@ -173,7 +176,8 @@ static void put_count(struct svg_card *c, const char *class, size_t count, const
 	svg_line(c, SVG_PAD, class, &text);
 }
 
-static void put_switch(struct svg_card *c, const struct vfctl_subnet *s, const struct vfctl_subnet_node *n,
+static void put_switch(struct svg_card *c, const struct vfctl_subnet *s,
+	const struct vfctl_subnet_node *n,
 	const struct summary *m)
 {
 	char guid[VFCTL_GUID_TEXT];
@@ -251,7 +255,8 @@ static int draw_levels(struct sketch *k, int y)
 
 /* ---- lines ---- */
 
-static void put_line(struct sketch *k, const struct spot *from, const struct spot *to, const char *hint,
+static void put_line(struct sketch *k, const struct spot *from, const struct spot *to,
+	const char *hint,
 	uint32_t colour, double stroke)
 {
 	int x1 = from->x + CARD / 2, x2 = to->x + CARD / 2;

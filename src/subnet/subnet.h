@@ -7,8 +7,8 @@
 #include "core/subnet.h"
 
 /*
- * Find the levels of the switches, the links that are slower than others, the order of the nodes and
- * their numbers. The peers of all ports must be known.
+ * Find the levels of the switches, the links that are slower than others, the order of the nodes
+ * and their numbers. The peers of all ports must be known.
  */
 int subnet_judge(struct vfctl_ctx *ctx, struct vfctl_subnet *subnet);
 /* The port at the other end of @port; NULL if the text does not have it. */

@@ -86,7 +86,8 @@ static int convert(struct vfctl_ctx *ctx, struct buf *picture)
 	return r;
 }
 
-int picture_write(struct vfctl_ctx *ctx, struct buf *picture, enum vfctl_picture format, const char *path)
+int picture_write(struct vfctl_ctx *ctx, struct buf *picture, enum vfctl_picture format,
+	const char *path)
 {
 	_cleanup_(vfctl_output_freep) struct vfctl_output *output = NULL;
 	int r;

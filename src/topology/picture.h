@@ -17,6 +17,7 @@ void picture_svg(const struct vfctl_host_model *model, const char *title, struct
  * Write a finished SVG document in this format to a local file, completely or not at all. @picture
  * is used up. Returns as vfctl_model_draw().
  */
-int picture_write(struct vfctl_ctx *ctx, struct buf *picture, enum vfctl_picture format, const char *path);
+int picture_write(struct vfctl_ctx *ctx, struct buf *picture, enum vfctl_picture format,
+	const char *path);
 
 #endif

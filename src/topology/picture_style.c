@@ -10,7 +10,8 @@
 /* ---- colours ---- */
 
 /* Colours that can be distinguished, also by most people with red-green colour blindness. */
-static const uint32_t guests[] = {0x1f77b4, 0xff7f0e, 0x2ca02c, 0xd62728, 0x9467bd, 0x8c564b, 0xe377c2,
+static const uint32_t guests[] = {0x1f77b4, 0xff7f0e, 0x2ca02c, 0xd62728, 0x9467bd, 0x8c564b,
+	0xe377c2,
 	0xbcbd22, 0x17becf, 0x1b2a6b, 0xffbb78, 0x98df8a, 0xff9896, 0xc5b0d5, 0xc49c94, 0xaec7e8, 0xe6b800,
 	0x00796b, 0xc2185b, 0x0b5d1e, 0x7a0d1a, 0x9edae5, 0xdbdb8d, 0xf7b6d2};
 
@@ -124,7 +125,8 @@ void style_put_cpus(struct buf *text, const struct vfctl_cpuset *set)
 	buf_puts(text, list);
 }
 
-void style_put_holders(struct buf *text, const struct vfctl_host_model *m, const struct vfctl_cpuset *cpus)
+void style_put_holders(struct buf *text, const struct vfctl_host_model *m,
+	const struct vfctl_cpuset *cpus)
 {
 	const char *before = ": ";
 
@@ -146,7 +148,8 @@ static void put_pf_name(const struct vfctl_model_pf *pf, struct buf *b)
 
 /* ---- nodes ---- */
 
-static size_t free_cores(const struct vfctl_host_model *m, const struct vfctl_node *n, size_t *ret_all)
+static size_t free_cores(const struct vfctl_host_model *m, const struct vfctl_node *n,
+	size_t *ret_all)
 {
 	const struct vfctl_topology *t = m->topology;
 	size_t free = 0;
@@ -176,7 +179,8 @@ static void put_pools(const struct vfctl_node *n, struct buf *text)
 }
 
 /* "distance 12 to node 1; 32 to nodes 2-3". */
-static void put_distances(const struct vfctl_topology *t, const struct vfctl_node *n, struct buf *text)
+static void put_distances(const struct vfctl_topology *t, const struct vfctl_node *n,
+	struct buf *text)
 {
 	const unsigned *row = t->distances + (size_t)(n - t->nodes) * t->node_count;
 
@@ -259,7 +263,8 @@ void style_pf_port(const struct vfctl_model_pf *pf, struct buf *text)
 /* The product name in brackets, if pci.ids has one: "MT28908 Family [ConnectX-6]". */
 void style_pf_card(const struct vfctl_model_pf *pf, struct buf *text)
 {
-	const char *open = pf->card ? strrchr(pf->card, '[') : NULL, *close = open ? strchr(open, ']') : NULL;
+	const char *open = pf->card ? strrchr(pf->card, '[') : NULL,
+		*close = open ? strchr(open, ']') : NULL;
 
 	if (open && close)
 		buf_printf(text, "%.*s", (int)(close - open - 1), open + 1);
@@ -267,7 +272,8 @@ void style_pf_card(const struct vfctl_model_pf *pf, struct buf *text)
 		buf_puts(text, pf->card);
 }
 
-void style_pf_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, struct buf *text)
+void style_pf_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
+	struct buf *text)
 {
 	struct vfctl_cpuset set = {0};
 
@@ -284,7 +290,8 @@ void style_pf_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf 
 	}
 }
 
-void style_pf_gpus(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, struct buf *text)
+void style_pf_gpus(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
+	struct buf *text)
 {
 	char address[VFCTL_BDF_TEXT];
 
@@ -383,7 +390,8 @@ static bool is_remote(const struct vfctl_host_model *m, const struct vfctl_occup
 	return n && runs && !vfctl_cpuset_empty(&n->cpus) && !runs_on(o, n);
 }
 
-static const struct vfctl_model_pf *pf_of(const struct vfctl_host_model *m, const struct vfctl_free_vf *v)
+static const struct vfctl_model_pf *pf_of(const struct vfctl_host_model *m,
+	const struct vfctl_free_vf *v)
 {
 	for (size_t i = 0; i < m->pf_count; i++)
 		if (vfctl_bdf_compare(&m->pfs[i].bdf, &v->pf) == 0)
@@ -391,7 +399,8 @@ static const struct vfctl_model_pf *pf_of(const struct vfctl_host_model *m, cons
 	return NULL;
 }
 
-void style_remote(const struct vfctl_host_model *m, const struct vfctl_occupant *o, struct buf *text)
+void style_remote(const struct vfctl_host_model *m, const struct vfctl_occupant *o,
+	struct buf *text)
 {
 	for (size_t i = 0; i < o->vf_count; i++) {
 		const struct vfctl_model_pf *pf = pf_of(m, &o->vfs[i]);
@@ -453,7 +462,8 @@ static void put_guest(const struct vfctl_host_model *m, size_t at, struct buf *l
 	put_vfs(m, o, line);
 }
 
-bool style_legend(const struct vfctl_host_model *m, size_t at, uint32_t *ret_colour, struct buf *text)
+bool style_legend(const struct vfctl_host_model *m, size_t at, uint32_t *ret_colour,
+	struct buf *text)
 {
 	static const struct {
 		uint32_t colour;

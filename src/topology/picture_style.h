@@ -27,7 +27,8 @@ void style_put_xml(struct buf *b, const char *text);
 /* "0-3,8"; a long list is truncated. */
 void style_put_cpus(struct buf *text, const struct vfctl_cpuset *set);
 /* ": guest-1": the holders of the CPUs. */
-void style_put_holders(struct buf *text, const struct vfctl_host_model *m, const struct vfctl_cpuset *cpus);
+void style_put_holders(struct buf *text, const struct vfctl_host_model *m,
+	const struct vfctl_cpuset *cpus);
 #define STYLE_NODE_LINES 3
 /* Line @at about a node: CPUs and memory, huge pages, or distances; empty if there are none. */
 void style_node_line(const struct vfctl_host_model *m, const struct vfctl_node *n, unsigned at,
@@ -36,9 +37,11 @@ void style_node_line(const struct vfctl_host_model *m, const struct vfctl_node *
 void style_name_pf(const struct vfctl_model_pf *pf, struct buf *text);
 void style_pf_card(const struct vfctl_model_pf *pf, struct buf *text);
 void style_pf_port(const struct vfctl_model_pf *pf, struct buf *text);
-void style_pf_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, struct buf *text);
+void style_pf_vfs(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
+	struct buf *text);
 /* "GPUs: PIX 0000:18:00.0, PXB 0000:19:00.0": the GPUs at PIX or PXB; empty without such a GPU. */
-void style_pf_gpus(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, struct buf *text);
+void style_pf_gpus(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf,
+	struct buf *text);
 /* The colour of VF @index of @pf, by its holder; @text becomes "VF 3: guest-1". */
 uint32_t style_vf(const struct vfctl_host_model *m, const struct vfctl_model_pf *pf, uint32_t index,
 	struct buf *text);
@@ -48,8 +51,10 @@ bool style_share(const struct vfctl_node *n, const struct vfctl_occupant *o, str
  * "not local: VF ens2/3 on node 1": resources that are on none of the nodes of the guest's CPUs;
  * else empty.
  */
-void style_remote(const struct vfctl_host_model *m, const struct vfctl_occupant *o, struct buf *text);
+void style_remote(const struct vfctl_host_model *m, const struct vfctl_occupant *o,
+	struct buf *text);
 /* Entry @at of the legend and its colour; false after the last. */
-bool style_legend(const struct vfctl_host_model *m, size_t at, uint32_t *ret_colour, struct buf *text);
+bool style_legend(const struct vfctl_host_model *m, size_t at, uint32_t *ret_colour,
+	struct buf *text);
 
 #endif

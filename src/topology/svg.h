@@ -6,7 +6,9 @@
 
 #include "base/buf.h"
 
-/* The parts of a picture: cards with lines of text, and boxes with tooltips. Lengths are in pixels. */
+/*
+ * The parts of a picture: cards with lines of text, and boxes with tooltips. Lengths are in pixels.
+ */
 
 #define SVG_MARGIN 16
 #define SVG_GAP 12

@@ -106,8 +106,8 @@ static int fail_refused(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 }
 
 /*
- * List the settings of @want for which the driver has another value, such as "rx-usecs=10"; "" if all
- * are equal.
+ * List the settings of @want for which the driver has another value, such as "rx-usecs=10"; "" if
+ * all are equal.
  */
 static int read_differences(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_coalesce *want, struct buf *ret)
@@ -157,9 +157,9 @@ static int send_values(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 }
 
 /*
- * With the request that changes the mode, a driver may ignore the values (bnxt). Linux 6.12 then calls
- * it a second time (net/ethtool/coalesce.c), Linux 6.1 does not, so a second request sets them. A
- * driver may also accept a value and keep what it had (netdevsim does with CQE modes).
+ * With the request that changes the mode, a driver may ignore the values (bnxt). Linux 6.12 then
+ * calls it a second time (net/ethtool/coalesce.c), Linux 6.1 does not, so a second request sets
+ * them. A driver may also accept a value and keep what it had (netdevsim does with CQE modes).
  */
 int coalesce_write(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_coalesce *values)

@@ -46,7 +46,8 @@ static bool is_now(const struct fitting *f, enum vfctl_coalesce_key key, uint32_
 	return f->now && f->now->mask & BIT(key) && f->now->values[key] == value;
 }
 
-static struct vfctl_fit_row *add_fit(struct fitting *f, enum vfctl_coalesce_key key, enum vfctl_fit fit,
+static struct vfctl_fit_row *add_fit(struct fitting *f, enum vfctl_coalesce_key key,
+	enum vfctl_fit fit,
 	uint32_t gets, const char *why)
 {
 	struct vfctl_fit_row *row = &f->fit->rows[f->fit->count++];
@@ -60,7 +61,8 @@ static struct vfctl_fit_row *add_fit(struct fitting *f, enum vfctl_coalesce_key 
 }
 
 /* Set the result of a setting to @value. */
-static void settle_fit(struct fitting *f, enum vfctl_coalesce_key key, uint32_t value, const char *why)
+static void settle_fit(struct fitting *f, enum vfctl_coalesce_key key, uint32_t value,
+	const char *why)
 {
 	bool wished = was_asked(f, key) && f->asked.values[key] == value;
 	struct vfctl_fit_row *row = add_fit(f, key, wished ? VFCTL_FIT_SET : VFCTL_FIT_NEAREST, value,
@@ -115,7 +117,8 @@ static void fit_shared(struct fitting *f)
 }
 
 /* Does adaptive moderation of these queues keep the driver from changing @key? */
-static bool is_blocked(const struct fitting *f, enum vfctl_coalesce_key key, enum vfctl_coalesce_key adaptive)
+static bool is_blocked(const struct fitting *f, enum vfctl_coalesce_key key,
+	enum vfctl_coalesce_key adaptive)
 {
 	if (!(f->driver->fixed_if_adaptive & BIT(key)))
 		return false;
@@ -126,8 +129,8 @@ static bool is_blocked(const struct fitting *f, enum vfctl_coalesce_key key, enu
 }
 
 /*
- * Some drivers reject another value while they adapt to the load. Who states a value, and not the mode,
- * wants the value.
+ * Some drivers reject another value while they adapt to the load. Who states a value, and not the
+ * mode, wants the value.
  */
 static void fit_blocked(struct fitting *f, enum vfctl_coalesce_key adaptive)
 {
@@ -220,7 +223,8 @@ static void fit_adaptive(struct fitting *f, enum vfctl_coalesce_key adaptive,
 }
 
 /* Without a packet count, a time of 0 is nearest to one interrupt per packet. */
-static void fit_frames(struct fitting *f, enum vfctl_coalesce_key frames, enum vfctl_coalesce_key usecs)
+static void fit_frames(struct fitting *f, enum vfctl_coalesce_key frames,
+	enum vfctl_coalesce_key usecs)
 {
 	bool each = wants(f, frames) && f->wanted.values[frames] <= 1;
 	uint32_t least = driver_takes(f->driver, usecs, 0) ? 0 : driver_nearest(f->driver, usecs, 0);
@@ -250,8 +254,12 @@ static uint32_t nearest_of(const struct fitting *f, enum vfctl_coalesce_key key)
 		: driver_nearest(f->driver, key, f->wanted.values[key]);
 }
 
-/* hinic, funeth: with a time of 0 there is one number of packets that has an effect, or is accepted. */
-static void fit_zero(struct fitting *f, enum vfctl_coalesce_key usecs, enum vfctl_coalesce_key frames)
+/*
+ * hinic, funeth: with a time of 0 there is one number of packets that has an effect, or is
+ * accepted.
+ */
+static void fit_zero(struct fitting *f, enum vfctl_coalesce_key usecs,
+	enum vfctl_coalesce_key frames)
 {
 	uint32_t packets = f->driver ? f->driver->frames_at_0 : 0;
 	bool none = wants(f, usecs) ? nearest_of(f, usecs) == 0 : is_now(f, usecs, 0);

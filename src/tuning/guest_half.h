@@ -14,8 +14,8 @@ const char *guest_half_link_key(enum vfctl_coalesce_key key, const char **ret_un
 /* guest_ipoib.c: "" if udev sets neither mode nor MTU. NULL: out of memory. */
 char *guest_ipoib_rule(const struct vfctl_guest_half_vf *vf);
 /*
- * A file of that program for all IPoIB interfaces of the guest; it must be freed. Without a path: the
- * program needs none. False: out of memory.
+ * A file of that program for all IPoIB interfaces of the guest; it must be freed. Without a path:
+ * the program needs none. False: out of memory.
  */
 bool guest_ipoib_file(enum vfctl_guest_network network, const struct vfctl_guest_half_vf *vf,
 	struct vfctl_guest_file *ret);

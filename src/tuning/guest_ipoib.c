@@ -49,7 +49,8 @@ static void put_network_manager(struct buf *b, const struct vfctl_guest_half_vf 
 /* netplan-yaml(5): infiniband-mode since 0.105. The names of IPoIB interfaces begin with "ib". */
 static void put_netplan(struct buf *b, const struct vfctl_guest_half_vf *vf)
 {
-	buf_puts(b, "network:\n  version: 2\n  ethernets:\n    vfctl-ipoib:\n      match: {name: 'ib*'}\n");
+	buf_puts(b, "network:\n  version: 2\n  ethernets:\n    vfctl-ipoib:\n      match: {name: "
+		"'ib*'}\n");
 	if (vf->ipoib_mode)
 		buf_printf(b, "      infiniband-mode: %s\n", modes[vf->ipoib_mode]);
 	if (vf->mtu)

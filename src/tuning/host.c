@@ -22,7 +22,8 @@
 #define MODULES "/etc/modules-load.d/vfctl.conf"
 #define LIMITS "/etc/security/limits.d/50-vfctl.conf"
 #define DROP_IN "/etc/systemd/system/%s.d/50-vfctl.conf"
-#define BY_VFCTL "# Written by vfctl apply from host.yaml; a change here is undone by the next one.\n"
+#define BY_VFCTL \
+	"# Written by vfctl apply from host.yaml; a change here is undone by the next one.\n"
 
 /* ---- one kernel setting ---- */
 
@@ -161,7 +162,8 @@ static int read_online(struct vfctl_ctx *ctx, struct vfctl_cpuset *ret)
 	return r;
 }
 
-static int add_governors(struct vfctl_ctx *ctx, const char *want, const struct vfctl_cpuset *governed,
+static int add_governors(struct vfctl_ctx *ctx, const char *want,
+	const struct vfctl_cpuset *governed,
 	struct steps *steps)
 {
 	struct vfctl_cpuset online = {0};
@@ -183,8 +185,8 @@ static int add_governors(struct vfctl_ctx *ctx, const char *want, const struct v
 /* ---- C-states ---- */
 
 /*
- * The limit of each CPU, which needs no process that holds it. The file has 0 for "no limit" and n/a for a
- * limit of 0 (drivers/base/power/sysfs.c, pm_qos_resume_latency_us_show()).
+ * The limit of each CPU, which needs no process that holds it. The file has 0 for "no limit" and
+ * n/a for a limit of 0 (drivers/base/power/sysfs.c, pm_qos_resume_latency_us_show()).
  */
 static int add_latency(struct vfctl_ctx *ctx, uint32_t us, struct steps *steps)
 {
@@ -307,7 +309,8 @@ static int add_modules(struct vfctl_ctx *ctx, char *const modules[], struct step
 }
 
 /* For both forms of the daemon: each reads its own file. */
-static int add_memlock(struct vfctl_ctx *ctx, const struct vfctl_kernel_spec *k, struct steps *steps,
+static int add_memlock(struct vfctl_ctx *ctx, const struct vfctl_kernel_spec *k,
+	struct steps *steps,
 	bool *io_daemon)
 {
 	static const char *const daemons[] = {"libvirtd.service", "virtqemud.service"};
@@ -340,7 +343,8 @@ static int add_memlock(struct vfctl_ctx *ctx, const struct vfctl_kernel_spec *k,
 
 /* ---- all settings ---- */
 
-static int add_settings(struct vfctl_ctx *ctx, const struct vfctl_kernel_spec *k, struct steps *steps)
+static int add_settings(struct vfctl_ctx *ctx, const struct vfctl_kernel_spec *k,
+	struct steps *steps)
 {
 	char us[16];
 	int r = 0;

@@ -21,7 +21,8 @@ static int only_warn(struct vfctl_ctx *ctx)
 }
 
 /* Another program changed it meanwhile. */
-static int leave_value(struct vfctl_ctx *ctx, const struct op *op, const char *what, const char *now)
+static int leave_value(struct vfctl_ctx *ctx, const struct op *op, const char *what,
+	const char *now)
 {
 	log_warn(ctx, "%s of %s is %s, which vfctl did not set, so it stays (before: %s)", what,
 		op->target, now, op->before[0] ? op->before : "none");

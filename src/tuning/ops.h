@@ -8,7 +8,8 @@
 
 /*
  * cpu-governor  "cpu/12"     its scaling governor; "": it has none
- * irq-affinity  "BDF/irq/N"  the CPUs that this vector of the function may go to; "": no such vector
+ * irq-affinity  "BDF/irq/N"  the CPUs that this vector of the function may go to; "": no such
+ * vector
  * irq-keep      BDF          whose run-time file has irqbalance leave its vectors alone: a domain's
  *                            UUID, IRQ_KEEP_HOST, or "": it has no owner
  *
@@ -23,7 +24,8 @@ extern const struct op_type op_cpu_governor, op_irq_affinity, op_irq_keep;
 #define IRQ_KEEP_HOST "host"
 
 /*
- * The CPUs that have one governor with @cpu: those of its policy, or it alone if the kernel states none.
+ * The CPUs that have one governor with @cpu: those of its policy, or it alone if the kernel states
+ * none.
  */
 int governor_cpus(struct vfctl_ctx *ctx, unsigned cpu, struct vfctl_cpuset *ret);
 /* The CPU of an op_cpu_governor; false: its target is not valid. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The declarations of host.yaml for the host as a whole: kernel settings, huge pages, the subnet manager. */
+/*
+ * The declarations of host.yaml for the host as a whole: kernel settings, huge pages, the subnet
+ * manager.
+ */
 #include "vfs/apply_host.h"
 
 #include <errno.h>
@@ -15,7 +18,8 @@
 #define LOCK_KERNEL "kernel"
 
 /* The CPUs whose governor belongs to guests that run. */
-static int read_governed(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_cpuset *ret)
+static int read_governed(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_cpuset *ret)
 {
 	_cleanup_(open_changes_freep) struct open_changes *runs = NULL;
 	unsigned cpu;
@@ -42,13 +46,15 @@ static int add_all(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, st
 	return r < 0 ? r : subnet_add_steps(ctx, spec, ids, &change->steps, &change->pending);
 }
 
-static int add_partitions(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+static int add_partitions(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	struct vfctl_change *change)
 {
 	return subnet_add_partitions(ctx, spec, ids, &change->steps);
 }
 
-static int plan_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+static int plan_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	host_steps_fn add_steps, struct vfctl_change **ret_change)
 {
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
@@ -63,7 +69,8 @@ static int plan_host(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, 
 	return r;
 }
 
-int apply_host_compare(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+int apply_host_compare(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	struct vfctl_declared *all)
 {
 	int r = plan_host(ctx, spec, ids, add_all, &all->host);
@@ -91,7 +98,8 @@ static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const c
 	return r;
 }
 
-static int plan_locked(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+static int plan_locked(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	host_steps_fn add_steps, const char *story, struct vfctl_change **ret_change)
 {
 	_cleanup_(vfctl_change_freep) struct vfctl_change *change = NULL;
@@ -114,13 +122,15 @@ static int plan_locked(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec
 	return r;
 }
 
-int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	struct vfctl_change **ret_change)
 {
 	return plan_locked(ctx, spec, ids, add_all, "apply kernel settings", ret_change);
 }
 
-int vfctl_partitions_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+int vfctl_partitions_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	struct vfctl_change **ret_change)
 {
 	return plan_locked(ctx, spec, ids, add_partitions, "write OpenSM's partitions", ret_change);

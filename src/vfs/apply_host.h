@@ -8,7 +8,8 @@
  * Store the differences of the host as a whole in @all. What cannot be done is an error there,
  * which does not affect the PFs.
  */
-int apply_host_compare(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+int apply_host_compare(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	struct vfctl_declared *all);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The subnet manager that host.yaml declares: its files, its service, and the ports it must serve. */
+/*
+ * The subnet manager that host.yaml declares: its files, its service, and the ports it must serve.
+ */
 #include "vfs/apply_subnet.h"
 
 #include <errno.h>
@@ -22,10 +24,11 @@ int subnet_add_partitions(struct vfctl_ctx *ctx, const struct vfctl_host_spec *s
 }
 
 /*
- * At boot etcd may not answer yet. Then the partitions stay as they are, so that the huge pages and the
- * other settings of the host do not depend on it.
+ * At boot etcd may not answer yet. Then the partitions stay as they are, so that the huge pages and
+ * the other settings of the host do not depend on it.
  */
-static int try_partitions(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+static int try_partitions(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	struct steps *steps)
 {
 	int r = subnet_add_partitions(ctx, spec, ids, steps);
@@ -52,7 +55,8 @@ static int append_pending(struct vfctl_ctx *ctx, char **io_pending, char *more)
 	return 0;
 }
 
-int subnet_add_steps(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, struct vfctl_ids *ids,
+int subnet_add_steps(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
+	struct vfctl_ids *ids,
 	struct steps *steps, char **io_pending)
 {
 	char *pending = NULL;

@@ -142,8 +142,8 @@ static int check_up(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 {
 	if (!driver_has(pf->driver, DRIVER_CREATES_WHILE_UP) || !pf->ifindex || pf->up)
 		return 0;
-	return ctx_fail(ctx, -ENETDOWN, "%s is down, and its driver %s changes the number of VFs only while "
-		"it is up: ip link set %s up (in host.yaml: link: up)", pf->netdev, pf->driver, pf->netdev);
+	return ctx_fail(ctx, -ENETDOWN, "%s is down, and its driver %s changes the number of VFs only "
+		"while it is up: ip link set %s up (in host.yaml: link: up)", pf->netdev, pf->driver, pf->netdev);
 }
 
 static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,

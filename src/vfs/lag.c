@@ -356,7 +356,8 @@ static int check_all(struct vfctl_ctx *ctx, const struct lag *l)
 	return r < 0 ? r : check_masters(ctx, l);
 }
 
-int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, const struct vfctl_host_spec *spec,
+int lag_plan(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	const struct vfctl_host_spec *spec,
 	const struct vfctl_lag_spec *lag, bool planned, struct vfctl_change *change)
 {
 	_cleanup_(lag_clear) struct lag l = {.spec = spec, .lag = lag, .inventory = inv,

@@ -123,8 +123,8 @@ int moderation_check_reset(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	if (more)
 		snprintf(others, sizeof(others), " (and %u more VF%s in use)", more,
 			more == 1 ? " is" : "s are");
-	return ctx_fail(ctx, -EBUSY, "driver %s would reset %s for this change, and each VF would lose its "
-		"link for some seconds; %s/%u (%s) is %s%s; stop the guests first, or accept that: vfctl "
+	return ctx_fail(ctx, -EBUSY, "driver %s would reset %s for this change, and each VF would lose "
+		"its link for some seconds; %s/%u (%s) is %s%s; stop the guests first, or accept that: vfctl "
 		"tune set %s %s --force", pf->driver, name, name, first->index, TEXT(&first->bdf),
 		vf_describe_user(first, user, sizeof(user)), others, name, settings);
 }

@@ -15,8 +15,8 @@ int moderation_wanted(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_profile **ret_profile);
 
 /*
- * -EBUSY: setting @fit resets the PF while guests use its VFs, which lose their link. The message names
- * the first of them, and the command that does it nevertheless.
+ * -EBUSY: setting @fit resets the PF while guests use its VFs, which lose their link. The message
+ * names the first of them, and the command that does it nevertheless.
  */
 int moderation_check_reset(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 	const struct vfctl_tuning_fit *fit);

@@ -32,7 +32,8 @@ static void put_change(struct guid *g, bool changed, const struct vfctl_id *ids,
 {
 	bool dry_run = g->in->dry_run;
 
-	answer_put(g->in->out, NULL, guid_change_table, &(struct change_view){dry_run, !dry_run, changed, ids,
+	answer_put(g->in->out, NULL, guid_change_table, &(struct change_view){dry_run, !dry_run, changed,
+		ids,
 		count});
 }
 

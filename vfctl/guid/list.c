@@ -285,7 +285,8 @@ struct sink {
 	uint16_t pkey; /* only this partition; 0: all */
 };
 
-static int walk_guid_list(struct guid *g, const struct vfctl_id_filter *filter, const struct sink *to)
+static int walk_guid_list(struct guid *g, const struct vfctl_id_filter *filter,
+	const struct sink *to)
 {
 	_cleanup_(vfctl_ids_list_endp) struct vfctl_id_cursor *cursor = NULL;
 	struct vfctl_id id;

@@ -87,7 +87,8 @@ static void print_values(struct out *out, const struct vfctl_lease *lease, const
 
 static void print_remedy(struct out *out, const struct vfctl_lease *lease, const struct held_vf *h)
 {
-	char *text = vfctl_lease_vf_remedy(h->vf, PF_NAME(h->pf), lease->domain_name, &h->want, h->differs);
+	char *text = vfctl_lease_vf_remedy(h->vf, PF_NAME(h->pf), lease->domain_name, &h->want,
+		h->differs);
 
 	out_paint(out, COLOR_BAD, 1);
 	out_line(out, "  ! %s", text ? text : strerror(ENOMEM));

@@ -43,7 +43,8 @@ static void begin_fitting(struct out *out, unsigned indent, const struct columns
 }
 
 /* The colour for a problem that a cell shows. */
-static enum color column_color(const struct column *column, const struct column_row *row, const char *cell)
+static enum color column_color(const struct column *column, const struct column_row *row,
+	const char *cell)
 {
 	if (strcmp(column->name, "exposed") == 0)
 		return *cell ? COLOR_BAD : COLOR_NONE;
@@ -240,7 +241,8 @@ static void print_tables(struct out *out, const struct vfctl_inventory *inv,
  * In the format of `lsblk --pairs`: a shell may evaluate it; bytes with a meaning for the shell are
  * \\xHH.
  */
-static void print_pairs(struct out *out, const struct columns *columns, const struct column_row *row)
+static void print_pairs(struct out *out, const struct columns *columns,
+	const struct column_row *row)
 {
 	char text[COLUMN_TEXT];
 	FILE *file = out_file(out);

@@ -44,7 +44,8 @@ static bool level_member(size_t at, struct member *ret)
 {
 	if (at >= VFCTL_LEVELS)
 		return false;
-	*ret = (struct member)PUT(vfctl_plan_level_name((enum vfctl_plan_level)at), put_level, MEMBER_OBJECT,
+	*ret = (struct member)PUT(vfctl_plan_level_name((enum vfctl_plan_level)at), put_level,
+		MEMBER_OBJECT,
 		level_text[at], .table = level_table, .arg = (void *)(uintptr_t)at);
 	return true;
 }
@@ -117,15 +118,16 @@ static int fill_near_gpus(struct out *out, const void *of)
 
 static const char *given_mac(const struct vfctl_domain_vf *given, char *room)
 {
-	return given && given->attrs.mask & VFCTL_ATTR_MAC ? vfctl_mac_format(&given->attrs.mac, room) : NULL;
+	return given && given->attrs.mask & VFCTL_ATTR_MAC ? vfctl_mac_format(&given->attrs.mac,
+		room) : NULL;
 }
 
 #define OF struct placed_vf
 TEXT_OF(placed_mac, OF, given_mac(it->given, room))
 OBJECT_OF(placed_near, OF, next_near_gpu(it, &(size_t){0}, &(struct near_gpu){0}) ? it : NULL)
 static const struct member near_gpus_table[] = {
-	FILL("gpus", fill_near_gpus, near_gpu_table, "GPUs with at most some PCIe switches between them and "
-		"the PF"), END};
+	FILL("gpus", fill_near_gpus, near_gpu_table, "GPUs with at most some PCIe switches between them "
+		"and the PF"), END};
 static const struct member placed_vf_table[] = {
 	FIELD_VIA("address", vf, bdf, "PCI address of the VF"),
 	FIELD_VIA("pf_address", vf, pf, "PCI address of its PF"),

@@ -184,7 +184,8 @@ static const struct member port_fields[] = {
 #define OF struct port_view
 static const struct member port_table[] = {
 	PART_AT(port, port_fields),
-	FILL_EACH("findings", fill_findings, MEMBER_TEXT, "faults of the port, each with its remedy"), END};
+	FILL_EACH("findings", fill_findings, MEMBER_TEXT, "faults of the port, each with its remedy"),
+	END};
 #undef OF
 
 static int fill_ports(struct out *out, const void *of)

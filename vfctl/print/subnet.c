@@ -164,7 +164,8 @@ static int print_switch(struct out *out, struct vfctl_ctx *ctx, const struct vfc
 	if (n->lid)
 		snprintf(lid, sizeof(lid), ", LID %u", n->lid);
 	out_line(out, "%s", "");
-	out_fold(out, 2, "%s%s%s, GUID %s, %zu of %u ports have a link", NAME(n), level, lid, GUID(n->guid),
+	out_fold(out, 2, "%s%s%s, GUID %s, %zu of %u ports have a link", NAME(n), level, lid,
+		GUID(n->guid),
 		n->port_count, n->port_total);
 	return print_links(out, ctx, s, n);
 }
@@ -223,7 +224,8 @@ static const struct member port_table[] = {
 	TEXT("speed", port_speed, "speed of each lane: SDR, DDR, QDR, FDR10, FDR, EDR, HDR, NDR or XDR",
 		NULLABLE),
 	NUMBER("rate_mbps", port_rate, "rate of all lanes in Mbit/s", NULLABLE),
-	TEXT("peer", port_peer, "name of the node at the other end; null: the text does not have that node",
+	TEXT("peer", port_peer, "name of the node at the other end; null: the text does not have that "
+	"node",
 		NULLABLE),
 	TEXT("peer_kind", port_peer_kind, "switch, hca, router or aggregation", NULLABLE),
 	TEXT("peer_guid", port_peer_guid, "node GUID of the other end"),
@@ -247,7 +249,8 @@ static int fill_ports(struct out *out, const void *of)
 TEXT_OF(node_name, OF, vfctl_subnet_node_name(it->node, room))
 TEXT_OF(node_kind, OF, vfctl_subnet_kind_name(it->node->kind))
 TEXT_OF(node_guid, OF, vfctl_guid_format(it->node->guid, room))
-TEXT_OF(node_system, OF, it->node->system_guid ? vfctl_guid_format(it->node->system_guid, room) : NULL)
+TEXT_OF(node_system, OF, it->node->system_guid ? vfctl_guid_format(it->node->system_guid,
+	room) : NULL)
 NUMBER_OF(node_lid, OF, it->node->lid, it->node->lid)
 NUMBER_OF(node_level, OF, it->node->level, it->node->level)
 NUMBER_OF(node_total, OF, true, it->node->port_total)
@@ -281,7 +284,8 @@ NUMBER_OF(subnet_slow, OF, true, it->subnet->slow_count)
 NUMBER_OF(subnet_levels, OF, true, it->subnet->levels)
 const struct member answer_subnet[] = {
 	TEXT("file", subnet_file, "the file that was read; null: ibnetdiscover was run", NULLABLE),
-	TEXT("generated", subnet_time, "when ibnetdiscover read the fabric, as it prints the time", NULLABLE),
+	TEXT("generated", subnet_time, "when ibnetdiscover read the fabric, as it prints the time",
+	NULLABLE),
 	NUMBER("levels", subnet_levels, "number of levels of switches"),
 	NUMBER("links", subnet_links, "number of links"),
 	NUMBER("slow_links", subnet_slow, "number of links with fewer or slower lanes than most links "

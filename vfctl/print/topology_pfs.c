@@ -77,7 +77,8 @@ static void add_switch(const struct vfctl_model_pf *p, char *text, size_t size)
 }
 
 /* "PIX 0000:18:00.0 NVIDIA, 0000:19:00.0 NVIDIA; SYS 0000:b1:00.0 AMD": the nearest GPUs first. */
-static void print_gpus(struct out *out, const struct vfctl_host_model *m, const struct vfctl_model_pf *p)
+static void print_gpus(struct out *out, const struct vfctl_host_model *m,
+	const struct vfctl_model_pf *p)
 {
 	char text[4096];
 	size_t len = 0;
@@ -116,7 +117,8 @@ static void print_pf(struct out *out, const struct vfctl_host_model *m,
 		snprintf(below, sizeof(below), ", root complex %s", root);
 	snprintf(made, sizeof(made), "%u of %u VFs made", p->num_vfs, p->max_vfs);
 	add_switch(p, inside, sizeof(inside));
-	topology_line(out, "PF", "%s%s%s: %s%s%s; %s%s", topology_pf_name(p), *topology_pf_name(p) ? " " : "",
+	topology_line(out, "PF", "%s%s%s: %s%s%s; %s%s", topology_pf_name(p),
+		*topology_pf_name(p) ? " " : "",
 		BDF(&p->bdf), fabric ? fabric : number, port, below, made, inside);
 	if (p->exposed)
 		topology_line(out, "", "! a free VF cannot be given to a guest: it %s", p->exposed);

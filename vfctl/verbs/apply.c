@@ -92,7 +92,8 @@ static void await_event(struct invocation *in, struct vfctl_watch *w, int64_t le
 }
 
 /* Check again whenever a device appears, until no declared device is absent. */
-static int await_devices(struct invocation *in, const char *path, unsigned seconds, struct apply_view *v)
+static int await_devices(struct invocation *in, const char *path, unsigned seconds,
+	struct apply_view *v)
 {
 	int64_t end = now_ms() + (int64_t)seconds * 1000, left;
 	const struct vfctl_declared_pf *absent;
@@ -157,7 +158,8 @@ static bool recover_first(struct invocation *in)
 	return !open || r == 0;
 }
 
-int apply_look(struct invocation *in, unsigned wait_seconds, struct apply_view *v, bool *ret_recovered)
+int apply_look(struct invocation *in, unsigned wait_seconds, struct apply_view *v,
+	bool *ret_recovered)
 {
 	int status;
 

@@ -21,7 +21,8 @@ void apply_close(struct apply_view *view);
  * apply_open() for the declaration on the command line, after interrupted changes were recovered.
  * Waits up to @wait_seconds for absent PFs.
  */
-int apply_look(struct invocation *in, unsigned wait_seconds, struct apply_view *view, bool *ret_recovered);
+int apply_look(struct invocation *in, unsigned wait_seconds, struct apply_view *view,
+	bool *ret_recovered);
 /* Print the differences; returns an exit status. */
 int apply_dry_run(struct invocation *in, const struct apply_view *view);
 extern const struct member answer_apply_dry[];

@@ -60,7 +60,8 @@ static void tell_one(struct invocation *in, const struct vfctl_declared_lag *d,
 	}
 }
 
-void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct outcome *outcomes)
+void tell_lags(struct invocation *in, const struct vfctl_declared *d,
+	const struct outcome *outcomes)
 {
 	for (size_t i = 0; i < d->lag_count; i++)
 		tell_one(in, &d->lags[i], &outcomes[i]);

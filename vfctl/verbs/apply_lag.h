@@ -15,5 +15,6 @@ void lags_as_found(const struct vfctl_declared *d, struct outcome *ret);
 void apply_lags(struct invocation *in, const struct vfctl_host_spec *spec,
 	const struct vfctl_declared *d, bool pfs_changed, struct outcome *ret);
 /* Print the outcome of each, one line each. */
-void tell_lags(struct invocation *in, const struct vfctl_declared *d, const struct outcome *outcomes);
+void tell_lags(struct invocation *in, const struct vfctl_declared *d,
+	const struct outcome *outcomes);
 #endif

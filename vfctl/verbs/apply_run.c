@@ -50,7 +50,8 @@ static void pf_title(void *data, size_t index, char *buf, size_t size)
 static int plan_and_run(struct invocation *in, const struct applying *a, size_t entry,
 	struct vfctl_ids *ids, struct vfctl_change **ret_change)
 {
-	int r = vfctl_apply_plan(in->ctx, a->spec, entry, a->declared->pfs[entry].address, ids, ret_change);
+	int r = vfctl_apply_plan(in->ctx, a->spec, entry, a->declared->pfs[entry].address, ids,
+		ret_change);
 
 	return r < 0 ? r : vfctl_change_run(in->ctx, *ret_change);
 }
@@ -104,7 +105,8 @@ static size_t how_many_at_once(const struct applying *a)
 
 struct jobs applying_pf_jobs(struct applying *a)
 {
-	return (struct jobs){.in = a->in, .count = a->count, .at_once = how_many_at_once(a), .one = apply_pf,
+	return (struct jobs){.in = a->in, .count = a->count, .at_once = how_many_at_once(a),
+		.one = apply_pf,
 		.title = pf_title, .data = a, .outcomes = a->pfs.v};
 }
 

@@ -16,7 +16,8 @@ static bool is_rolled_back(const struct outcome *o)
 }
 
 /* @o NULL: there was nothing to do, or it could not be planned. */
-static void tell_host(struct invocation *in, const struct vfctl_declared *d, const struct outcome *o)
+static void tell_host(struct invocation *in, const struct vfctl_declared *d,
+	const struct outcome *o)
 {
 	const char *message = o ? o->message : d->host_text, *pending = o ? o->pending : NULL;
 

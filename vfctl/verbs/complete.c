@@ -66,7 +66,8 @@ static struct vfctl_inventory *read_inventory(struct completing *c)
 	return inventory;
 }
 
-static void offer_pfs(struct completing *c, const struct vfctl_inventory *inventory, const char *after)
+static void offer_pfs(struct completing *c, const struct vfctl_inventory *inventory,
+	const char *after)
 {
 	char name[64], text[VFCTL_BDF_TEXT], help[96];
 
@@ -244,7 +245,8 @@ static void offer_members(struct completing *c, const struct command *command)
 	c->no_space = true;
 }
 
-static void offer_value(struct completing *c, const struct command *command, const struct option_row *row)
+static void offer_value(struct completing *c, const struct command *command,
+	const struct option_row *row)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inventory = NULL;
 
@@ -385,7 +387,10 @@ static void complete_words(struct completing *c, const char *const *words, size_
 		offer_operand(c, t.command, t.operands);
 }
 
-/* vfctl-bench completes its own verbs: "bench ..." and "tune search ...". It returns if it cannot start. */
+/*
+ * vfctl-bench completes its own verbs: "bench ..." and "tune search ...". It returns if it cannot
+ * start.
+ */
 static void delegate_completion(struct invocation *in)
 {
 	const char *const *w = in->args;

@@ -65,7 +65,7 @@ struct defined_view {
 };
 
 #define OF struct defined_view
-FLAG_OF(defined_changed, OF, it->error ? false : it->change ? vfctl_change_count(it->change) > 0 : false)
+FLAG_OF(defined_changed, OF, !it->error && it->change && vfctl_change_count(it->change) > 0)
 TEXT_OF(defined_nothing, OF, it->change ? vfctl_change_nothing(it->change) : NULL)
 static const struct member defined_table[] = {
 	FIELD(name, "name of the guest", FILLED),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * edit: a YAML file, or the guest.yaml of a domain, in an editor. It is checked before it replaces the
- * present one.
+ * edit: a YAML file, or the guest.yaml of a domain, in an editor. It is checked before it replaces
+ * the present one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,10 @@ static bool is_path(const char *name)
 	return name[0] == '.' || strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".yaml") == 0);
 }
 
-/* A file that has the name of a domain as well could be either. If libvirt does not answer, it is a file. */
+/*
+ * A file that has the name of a domain as well could be either. If libvirt does not answer, it is a
+ * file.
+ */
 static int find_domain(struct invocation *in, const char *name, struct edit *e)
 {
 	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
@@ -155,8 +158,8 @@ static const char *editor(void)
 }
 
 /*
- * Its wait status; negative: it could not be started. With @answers this command prints JSON, so what
- * the editor prints goes to standard error.
+ * Its wait status; negative: it could not be started. With @answers this command prints JSON, so
+ * what the editor prints goes to standard error.
  */
 static int run_editor(const char *copy, bool answers)
 {
@@ -212,7 +215,9 @@ static bool is_unchanged(const struct edit *e)
 	return e->len == e->before_len && memcmp(e->text, e->before, e->len) == 0;
 }
 
-/* What the user typed stays in the copy. @status: of the attempt to use it; EXIT_DONE: a dry run. */
+/*
+ * What the user typed stays in the copy. @status: of the attempt to use it; EXIT_DONE: a dry run.
+ */
 static void keep_copy(const struct invocation *in, struct edit *e, int status)
 {
 	out_flush(in->out);
@@ -408,13 +413,14 @@ const struct command cmd_edit = {
 	.answer = edit_answers,
 	.args = "[host|DOMAIN|FILE.yaml]",
 	.summary = "Edit host.yaml, a guest.yaml or a domain, with a check",
-	.text = "Opens a copy of /etc/vfctl/host.yaml, of FILE, or of the guest.yaml of a domain that vfctl "
-		"defined, in $VISUAL or $EDITOR (default vi). A valid text replaces the file, and nothing is "
-		"applied; a domain is changed at once, as vfctl define does with a changed file. After a "
-		"mistake vfctl prints it and opens the editor again. An editor that fails, and a text that "
-		"is not changed, change nothing. libvirt keeps no comments, so the text of a domain has "
-		"none. An argument with a slash, or that ends in .yaml, is a file. For a domain with "
-		"the name of a file, or called host, give its UUID. After --dry-run your text is kept.",
+	.text = "Opens a copy of /etc/vfctl/host.yaml, of FILE, or of the guest.yaml of a domain that"
+		" vfctl defined, in $VISUAL or $EDITOR (default vi). A valid text replaces the file, "
+		"and nothing is applied; a domain is changed at once, as vfctl define does with a "
+		"changed file. After a mistake vfctl prints it and opens the editor again. An editor "
+		"that fails, and a text that is not changed, change nothing. libvirt keeps no "
+		"comments, so the text of a domain has none. An argument with a slash, or that ends "
+		"in .yaml, is a file. For a domain with the name of a file, or called host, give its "
+		"UUID. After --dry-run your text is kept.",
 	.examples = {{"vfctl edit host", "/etc/vfctl/host.yaml"},
 		{"vfctl edit web", "the domain web"},
 		{"vfctl edit guests/web.yaml", "the file of a guest"}},

@@ -8,7 +8,8 @@
 #include "main.h"
 #include "session.h"
 
-static const char template_help[] = "domain XML to complete (default: the guest's template, if it names one)";
+static const char template_help[] = "domain XML to complete (default: the guest's template, if it "
+	"names one)";
 static const char reserve_help[] = "CPUs that are kept for the host, such as 0-1";
 
 static const struct option_row guest_options[] = {

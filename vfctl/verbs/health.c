@@ -11,7 +11,9 @@
 
 static enum color state_color(enum vfctl_ready state)
 {
-	return state == VFCTL_READY_OK ? COLOR_GOOD : state == VFCTL_READY_PROBLEM ? COLOR_BAD : COLOR_WARN;
+	if (state == VFCTL_READY_OK)
+		return COLOR_GOOD;
+	return state == VFCTL_READY_PROBLEM ? COLOR_BAD : COLOR_WARN;
 }
 
 static void print_text(struct out *out, const struct vfctl_readiness *report)
@@ -38,8 +40,8 @@ static void print_text(struct out *out, const struct vfctl_readiness *report)
 TEXT_OF(item_state, OF, vfctl_ready_name(it->state))
 static const struct member item_table[] = {
 	FIELD(subject, "PF; null: the host"),
-	FIELD(item, "device, firmware, interface, port, subnet manager, RDMA MTU, PCIe, governor or locked "
-		"memory", FILLED),
+	FIELD(item, "device, firmware, interface, port, subnet manager, RDMA MTU, PCIe, governor or "
+		"locked memory", FILLED),
 	TEXT("state", item_state, "ok, problem or unknown"),
 	FIELD(found, "what was read", FILLED),
 	FIELD(remedy, "the remedy; null: it is not a problem"), END};

@@ -71,7 +71,8 @@ void print_command_help(const struct command *c)
 	const char *name, *help;
 
 	terminal_start_pager();
-	printf("usage: %s %s%s%s%s\n\n", command_program(c), command_typed(c), *c->args ? " " : "", c->args,
+	printf("usage: %s %s%s%s%s\n\n", command_program(c), command_typed(c), *c->args ? " " : "",
+		c->args,
 		has_options(c) ? " [OPTION...]" : "");
 	print_wrapped(c->summary, 0, 0);
 	if (c->text) {

@@ -76,7 +76,8 @@ static const struct member hook_table[] = {
 #undef OF
 static const struct answer hook_status_answer[] = {{NULL, hook_table, false}, {0}};
 
-static void print_status_text(struct invocation *in, const struct hook_view *view, const char *wrong)
+static void print_status_text(struct invocation *in, const struct hook_view *view,
+	const char *wrong)
 {
 	out_line(in->out, "%s: %s", VFCTL_HOOK_PATH, wrong ? wrong : "installed and in use");
 	if (!view->status.has_libvirt)

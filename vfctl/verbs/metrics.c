@@ -84,11 +84,11 @@ static bool is_to_clean(const struct vfctl_vf *vf)
 	return vf->to_clean;
 }
 
-#define METRIC(name, expression, is_known)                                                             \
+#define METRIC(name, expression, is_known) \
 	static bool name(const struct vfctl_pf *pf, const struct vfctl_pf_health *health, double *ret) \
-	{                                                                                              \
-		*ret = (double)(expression);                                                           \
-		return is_known;                                                                       \
+	{ \
+		*ret = (double)(expression); \
+		return is_known; \
 	}
 
 METRIC(pf_up, pf->up, pf->netdev[0])
@@ -128,7 +128,8 @@ static const struct pf_metric pf_metrics[] = {
 	{"vfctl_pf_pcie_transfers_per_second_possible", "gauge", "", "Maximum that both ends support.",
 		link_speed_possible},
 	{"vfctl_pf_pcie_lanes", "gauge", "", "Lanes of the PCIe link.", link_lanes},
-	{"vfctl_pf_pcie_lanes_possible", "gauge", "", "Maximum that both ends support.", link_lanes_possible},
+	{"vfctl_pf_pcie_lanes_possible", "gauge", "", "Maximum that both ends support.",
+		link_lanes_possible},
 	{"vfctl_pf_pcie_correctable_errors", "counter", "_total", "AER errors since boot.",
 		errors_correctable},
 	{"vfctl_pf_pcie_nonfatal_errors", "counter", "_total", "AER errors since boot.", errors_nonfatal},
@@ -370,7 +371,8 @@ static int run_metrics(struct invocation *in)
 static const struct option_row options[] = {
 	{"textfile", 0, NULL,
 		"write vfctl.prom into the directory of node_exporter's textfile collector", NULL},
-	{"output", 0, "FILE", "write to FILE, replaced as a whole, as the textfile collector needs it", NULL},
+	{"output", 0, "FILE", "write to FILE, replaced as a whole, as the textfile collector needs it",
+		NULL},
 };
 
 const struct command cmd_metrics = {

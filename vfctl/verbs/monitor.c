@@ -183,8 +183,8 @@ static const struct member event_table[] = {
 	OBJECT_AT("after", after, thing_table, "new values of the members that differ; null: the "
 		"object does not exist"), END};
 #undef OF
-static const struct answer monitor_answer[] = {{"JSON Lines: one object per line, printed as soon as "
-	"it is known, and no `error` at the end", event_table, false}, {0}};
+static const struct answer monitor_answer[] = {{"JSON Lines: one object per line, printed as soon "
+	"as it is known, and no `error` at the end", event_table, false}, {0}};
 
 static void print_json(struct out *out, const struct event *e, const char *when)
 {
@@ -274,7 +274,8 @@ static void tell_monitor(struct monitor *m, const struct event *e)
 
 /* ---- the difference ---- */
 
-static void compare_monitor(struct monitor *m, const struct thing *before, const struct thing *after)
+static void compare_monitor(struct monitor *m, const struct thing *before,
+	const struct thing *after)
 {
 	const struct event e = {after->kind, "changed", before, after};
 

@@ -10,7 +10,8 @@
 #include "session.h"
 
 static const struct option_row plan_options[] = {
-	{"model", 0, "FILE", "use a model instead of this host: a file (JSON, hwloc XML) or synthetic:TEXT",
+	{"model", 0, "FILE", "use a model instead of this host: a file (JSON, hwloc XML) or "
+		"synthetic:TEXT",
 		NULL},
 	{"why-not", 0, "NODE", "explain why the guest is not placed on this NUMA node", NULL},
 	{"batch", 0, "DIR", "plan all *.yaml files of DIR together, instead of GUEST.yaml", NULL},

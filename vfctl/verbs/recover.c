@@ -107,7 +107,8 @@ static bool closes_any(const struct recovery_view *v)
 FLAG_OF(recovery_changed, OF, closes_any(it))
 static const struct member recovery_table[] = {
 	FIELD(dry_run, "nothing was changed"),
-	FLAG("changed", recovery_changed, "an interrupted change was closed; in a dry run: would be closed"),
+	FLAG("changed", recovery_changed, "an interrupted change was closed; in a dry run: would be "
+	"closed"),
 	LIST("changes", changes, count, recovered_table, "interrupted changes"), END};
 #undef OF
 
@@ -185,8 +186,8 @@ static int run_recover(struct invocation *in)
 
 static const struct option_row options[] = {
 	{"rebuild", 0, NULL, "restore lost leases from libvirt's domains", NULL},
-	{"trust-metadata", 0, NULL, "with --rebuild: also grant VLAN, trust, P_Key and minimum rate as the "
-		"domains' metadata asks (default: safe defaults)", NULL},
+	{"trust-metadata", 0, NULL, "with --rebuild: also grant VLAN, trust, P_Key and minimum rate as "
+		"the domains' metadata asks (default: safe defaults)", NULL},
 	{"clean", 0, NULL, "reset VFs that are to be cleaned",
 		NULL},
 	{"without-libvirt", 0, NULL, "let changes of guests wait, because libvirt does not run yet", NULL},

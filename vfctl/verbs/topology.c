@@ -209,8 +209,8 @@ static const struct member model_pf_table[] = {
 	IS("lag", MEMBER_TEXT, "VF-LAG that the driver makes of the bond", NULLABLE), END};
 static const struct member gpu_pf_table[] = {
 	IS("pf", MEMBER_TEXT, "PCI address of the PF"),
-	IS("distance", MEMBER_TEXT, "what is between them, in the words of nvidia-smi topo: PIX (at most one "
-		"PCIe switch), PXB (several), PHB (a host bridge), NODE (two host bridges of a NUMA node), "
+	IS("distance", MEMBER_TEXT, "what is between them, in the words of nvidia-smi topo: PIX (at most "
+		"one PCIe switch), PXB (several), PHB (a host bridge), NODE (two host bridges of a NUMA node), "
 		"SYS (two NUMA nodes), unknown"), END};
 static const struct member gpu_table[] = {
 	IS("address", MEMBER_TEXT, "PCI address"),

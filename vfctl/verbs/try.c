@@ -97,7 +97,8 @@ static void count_down(const struct question *q, bool last)
 	progress_go_on();
 }
 
-static void print_question(const struct invocation *in, const struct question *q, unsigned seconds, bool lags)
+static void print_question(const struct invocation *in, const struct question *q, unsigned seconds,
+	bool lags)
 {
 	if (in->quiet)
 		return;
@@ -112,7 +113,8 @@ static void print_question(const struct invocation *in, const struct question *q
 			seconds);
 }
 
-static const char *ask(const struct invocation *in, const struct attempt *of, unsigned seconds, bool lags)
+static const char *ask(const struct invocation *in, const struct attempt *of, unsigned seconds,
+	bool lags)
 {
 	struct question q = {.end_ms = now_ms() + (int64_t)seconds * 1000, .heard = true,
 		.terminal = isatty(STDIN_FILENO), .counts = progress_is_shown() && !in->quiet};

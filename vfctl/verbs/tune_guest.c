@@ -55,7 +55,10 @@ static bool is_file(const char *text)
 		(len > 5 && strcmp(text + len - 5, ".yaml") == 0);
 }
 
-/* From guest.yaml only its name and tuning are used, and an MTU and IPoIB mode that all its VFs have. */
+/*
+ * From guest.yaml only its name and tuning are used, and an MTU and IPoIB mode that all its VFs
+ * have.
+ */
 static int read_name(struct invocation *in, struct guest_half *g)
 {
 	_cleanup_(vfctl_guest_freep) struct vfctl_guest *guest = NULL;
@@ -180,8 +183,8 @@ static int begin_file(struct invocation *in, const char *dir, const struct vfctl
 }
 
 /*
- * Links in the image may lead anywhere: none is followed below @dir. No file gets its name before all
- * are written.
+ * Links in the image may lead anywhere: none is followed below @dir. No file gets its name before
+ * all are written.
  */
 static int write_files(struct invocation *in, const struct guest_half *g, const char *dir)
 {
@@ -308,7 +311,8 @@ static int tell_guest(struct invocation *in, const struct guest_half *g)
 }
 
 /* @all: the same words, for the message. */
-static int option_word(struct invocation *in, const char *name, const char *const words[], const char *all,
+static int option_word(struct invocation *in, const char *name, const char *const words[],
+	const char *all,
 	unsigned *ret)
 {
 	const char *text = option_of(in, name);

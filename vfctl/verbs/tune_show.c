@@ -249,7 +249,8 @@ static void print_bus(struct invocation *in, const struct vfctl_pf *pf)
 			"4 of setpci CAP_EXP+8.w, or the firmware's PCI_WR_ORDERING");
 }
 
-static void print_pf(struct invocation *in, const struct vfctl_pf *pf, const struct vfctl_pf_moderation *m,
+static void print_pf(struct invocation *in, const struct vfctl_pf *pf,
+	const struct vfctl_pf_moderation *m,
 	const struct vfctl_profile *profile)
 {
 	char name[VFCTL_BDF_TEXT];
@@ -267,7 +268,8 @@ static void print_pf(struct invocation *in, const struct vfctl_pf *pf, const str
 		out_line(in->out, "  beware: %s", m->fit.warning);
 }
 
-static int show_one(struct invocation *in, const struct vfctl_inventory *inv, const struct vfctl_pf *pf,
+static int show_one(struct invocation *in, const struct vfctl_inventory *inv,
+	const struct vfctl_pf *pf,
 	const struct vfctl_host_spec *spec, const struct vfctl_coalesce *wanted)
 {
 	const struct vfctl_profile *profile;

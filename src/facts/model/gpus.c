@@ -48,7 +48,8 @@ static struct spot spot_of(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf, i
 	return s;
 }
 
-static enum vfctl_pci_distance distance_of(const struct spot *a, const struct spot *b, bool one_node)
+static enum vfctl_pci_distance distance_of(const struct spot *a, const struct spot *b,
+	bool one_node)
 {
 	enum vfctl_pci_distance distance = pci_path_distance(a->path, a->count, b->path, b->count);
 

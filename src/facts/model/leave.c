@@ -35,8 +35,8 @@ static bool drop_vf(struct vfctl_occupant *o, const struct vfctl_bdf *bdf)
 }
 
 /*
- * The definition of a foreign domain, such as a clone, may name VFs that are leased to the guest. The
- * lease decides: the domain cannot start with them, nor use the CPUs of the guest meanwhile.
+ * The definition of a foreign domain, such as a clone, may name VFs that are leased to the guest.
+ * The lease decides: the domain cannot start with them, nor use the CPUs of the guest meanwhile.
  */
 static void drop_leased(struct vfctl_occupant *o, const struct vfctl_occupant *guest)
 {

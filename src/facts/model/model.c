@@ -126,7 +126,8 @@ static int add_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 }
 
 /* libpci reads its whole list of names each time, so once for each kind of card. */
-static int read_cards(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, struct vfctl_host_model *m)
+static int read_cards(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
+	struct vfctl_host_model *m)
 {
 	for (size_t i = 0; i < m->pf_count; i++) {
 		struct vfctl_pci_info info = {0};
@@ -149,7 +150,8 @@ static int read_cards(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, 
 /* ---- free VFs ---- */
 
 /* Note why no guest gets the VF, which nothing uses. */
-static int note_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+static int note_exposure(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf *vf,
 	unsigned allowed, struct vfctl_model_pf *own)
 {
 	_free_ char *message = NULL;

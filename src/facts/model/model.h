@@ -37,8 +37,8 @@ int model_read_occupants(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 	struct vfctl_hypervisor *hv, struct vfctl_host_model *m, struct bdf_list *ret_taken);
 
 /*
- * Remove that guest from the model. Its VFs are not free yet: model_add_free_vf() adds them. Foreign
- * domains that name one of them do not hold it any more.
+ * Remove that guest from the model. Its VFs are not free yet: model_add_free_vf() adds them.
+ * Foreign domains that name one of them do not hold it any more.
  */
 void model_leave_out(struct vfctl_host_model *m, const char *uuid);
 int model_add_free_vf(struct vfctl_ctx *ctx, struct vfctl_host_model *m,

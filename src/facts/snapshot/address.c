@@ -23,7 +23,9 @@ static unsigned cpu_bits(struct vfctl_ctx *ctx)
 	return line && sscanf(line, ": %u bits physical", &bits) == 1 && bits <= WIDEST ? bits : 0;
 }
 
-/* VT-d specification, capability register: bits 21 to 16 are the width of guest addresses less 1. */
+/*
+ * VT-d specification, capability register: bits 21 to 16 are the width of guest addresses less 1.
+ */
 static unsigned width_in(uint64_t cap)
 {
 	return (unsigned)(cap >> 16 & 0x3f) + 1;

@@ -190,7 +190,9 @@ static int read_domain(struct vfctl_ctx *ctx, struct known_domains *all, const c
 	return r;
 }
 
-/* Most domains name neither: they are not parsed. A file of an administrator may have any quotes. */
+/*
+ * Most domains name neither: they are not parsed. A file of an administrator may have any quotes.
+ */
 static bool may_name_devices(const struct known_domains *all, const char *text)
 {
 	return vfctl_domain_may_have_devices(text, strlen(text)) || (all->pool_count &&

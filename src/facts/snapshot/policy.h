@@ -8,7 +8,8 @@
  * A guest that states no VLAN or rate gets none, and no trust: otherwise it would inherit what an
  * earlier user left. Safe defaults that a driver does not support are not required.
  */
-struct vfctl_vf_attrs policy_complete(const struct vfctl_vf_attrs *want, const struct vfctl_vf *now);
+struct vfctl_vf_attrs policy_complete(const struct vfctl_vf_attrs *want,
+	const struct vfctl_vf *now);
 
 /*
  * The attributes (VFCTL_ATTR_ bits) in which a VF differs from its lease though its domain runs,

@@ -41,7 +41,8 @@ static int vf_of_netdev(struct vfctl_ctx *ctx, const char *name, struct vfctl_bd
 	return r;
 }
 
-int reference_function(struct vfctl_ctx *ctx, const struct vfctl_reference *ref, struct vfctl_bdf *ret)
+int reference_function(struct vfctl_ctx *ctx, const struct vfctl_reference *ref,
+	struct vfctl_bdf *ret)
 {
 	switch (ref->form) {
 	case VFCTL_REFERENCE_MACVTAP:
@@ -146,7 +147,8 @@ static int read_pool(struct vfctl_ctx *ctx, const char *dir, const char *file,
 	return fill_pool(ctx, &network, pool);
 }
 
-static int read_dir(struct vfctl_ctx *ctx, const char *dir, struct known_pool **io, size_t *io_count)
+static int read_dir(struct vfctl_ctx *ctx, const char *dir, struct known_pool **io,
+	size_t *io_count)
 {
 	_strv_ char **names = NULL;
 	int r = host_try_list(ctx, &names, "%s", dir);
@@ -177,7 +179,8 @@ void known_pools_free(struct known_pool *pools, size_t count)
 	free(pools);
 }
 
-bool known_pool_has(const struct known_pool *pool, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf)
+bool known_pool_has(const struct known_pool *pool, const struct vfctl_bdf *pf,
+	const struct vfctl_bdf *vf)
 {
 	return bdf_list_has(pool->functions, pool->count, vf) ||
 		bdf_list_has(pool->functions, pool->count, pf);

@@ -10,7 +10,8 @@
  * (macvtap), a function by its vDPA device or by QEMU's arguments. -ENOENT: the device is absent
  * now, or is not a VF; also for a libvirt network, which is a pool.
  */
-int reference_function(struct vfctl_ctx *ctx, const struct vfctl_reference *ref, struct vfctl_bdf *ret);
+int reference_function(struct vfctl_ctx *ctx, const struct vfctl_reference *ref,
+	struct vfctl_bdf *ret);
 /* Whether QEMU gets the whole function, as with <hostdev>. */
 bool reference_passes_through(enum vfctl_reference_form form);
 /* "macvtap interface", "vDPA interface", "QEMU argument", "interface of a network". */
@@ -31,6 +32,7 @@ struct known_pool {
  */
 int known_pools_read(struct vfctl_ctx *ctx, struct known_pool **io, size_t *io_count);
 void known_pools_free(struct known_pool *pools, size_t count);
-bool known_pool_has(const struct known_pool *pool, const struct vfctl_bdf *pf, const struct vfctl_bdf *vf);
+bool known_pool_has(const struct known_pool *pool, const struct vfctl_bdf *pf,
+	const struct vfctl_bdf *vf);
 
 #endif

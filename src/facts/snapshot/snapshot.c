@@ -278,7 +278,8 @@ static int read_with(struct vfctl_ctx *ctx, const char *only,
 	return 0;
 }
 
-int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only, struct vfctl_snapshot **ret_snapshot)
+int vfctl_snapshot_read(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_snapshot **ret_snapshot)
 {
 	return read_with(ctx, only, vfctl_inventory_read, ret_snapshot);
 }
@@ -326,7 +327,8 @@ static unsigned look_at_group(struct vfctl_ctx *ctx, const struct vfctl_vf *vf, 
 	return VFCTL_EXPOSED_GROUP;
 }
 
-static unsigned look_at_acs(const struct vfctl_pf *pf, const struct vfctl_vf *vf, struct buf *message)
+static unsigned look_at_acs(const struct vfctl_pf *pf, const struct vfctl_vf *vf,
+	struct buf *message)
 {
 	const char *port = vfctl_bdf_format(&pf->acs_port, (char[VFCTL_BDF_TEXT]){0});
 

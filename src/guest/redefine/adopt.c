@@ -112,7 +112,8 @@ static struct vfctl_vf_attrs policy_of(const struct vfctl_intent_device *device,
 	const struct vfctl_vf_attrs *now)
 {
 	struct vfctl_vf_attrs own = attrs_safe(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST);
-	uint32_t bits = ~(vfctl_vf_attrs_default(now) | VFCTL_ATTR_VLAN | VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY);
+	uint32_t bits = ~(vfctl_vf_attrs_default(now) |
+		VFCTL_ATTR_VLAN | VFCTL_ATTR_MSIX | VFCTL_ATTR_PKEY);
 
 	own.mask &= now->mask; /* a lease claims nothing that the driver does not report */
 	if (now->vlan && !device->interface)
@@ -376,7 +377,9 @@ static int add_end_steps(struct vfctl_ctx *ctx, struct adopt_op *o,
 	return identities_add_return_step(ctx, &o->a.identities, change);
 }
 
-/* libvirt no longer has the adopted domain, and only its lease is left. 1: it is one; 0: it is not. */
+/*
+ * libvirt no longer has the adopted domain, and only its lease is left. 1: it is one; 0: it is not.
+ */
 static int is_left(struct vfctl_ctx *ctx, const char *domain)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;

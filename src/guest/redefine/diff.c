@@ -167,7 +167,8 @@ static void compare_node(const struct comparison *c, const char *path, const str
 	}
 }
 
-void file_diff_make(const struct vfctl_guest *now, const struct vfctl_guest *was, struct file_diff *ret)
+void file_diff_make(const struct vfctl_guest *now, const struct vfctl_guest *was,
+	struct file_diff *ret)
 {
 	compare_node(&(struct comparison){ret, true}, "", now->doc, was->doc, false);
 	if (now->template_hash != was->template_hash) {

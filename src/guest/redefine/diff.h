@@ -16,6 +16,7 @@ struct file_diff {
 void file_diff_clear(struct file_diff *diff);
 
 /* Both come from files; @ret must be zeroed. */
-void file_diff_make(const struct vfctl_guest *now, const struct vfctl_guest *was, struct file_diff *ret);
+void file_diff_make(const struct vfctl_guest *now, const struct vfctl_guest *was,
+	struct file_diff *ret);
 
 #endif

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* edit: read the guest.yaml of a domain from its metadata, and define the domain again with another. */
+/*
+ * edit: read the guest.yaml of a domain from its metadata, and define the domain again with
+ * another.
+ */
 #include <errno.h>
 
 #include "base/change.h"
@@ -21,7 +24,8 @@ void vfctl_domain_file_clear(struct vfctl_domain_file *file)
 /* ---- reading ---- */
 
 /* A clone has the metadata of another domain, and no lease. */
-static int check_ours(struct vfctl_ctx *ctx, const struct vfctl_domain_info *info, const char *stored)
+static int check_ours(struct vfctl_ctx *ctx, const struct vfctl_domain_info *info,
+	const char *stored)
 {
 	_cleanup_(vfctl_leases_freep) struct vfctl_leases *leases = NULL;
 	int r = vfctl_leases_read(ctx, &leases);

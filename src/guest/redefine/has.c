@@ -37,7 +37,8 @@ void domain_has_clear(struct domain_has *has)
 	vfctl_guest_free(has->asked);
 }
 
-bool pool_value_of(const struct vfctl_vf_attrs *attrs, enum vfctl_id_kind *ret_kind, uint64_t *ret_value)
+bool pool_value_of(const struct vfctl_vf_attrs *attrs, enum vfctl_id_kind *ret_kind,
+	uint64_t *ret_value)
 {
 	bool guid = attrs->mask & VFCTL_ATTR_PORT_GUID;
 

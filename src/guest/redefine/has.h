@@ -33,6 +33,7 @@ int domain_has_place(struct vfctl_ctx *ctx, const char *xml, const struct vfctl_
 void domain_has_clear(struct domain_has *has);
 
 /* The GUID, or else the MAC, under which a pool has a VF. False: it has neither. */
-bool pool_value_of(const struct vfctl_vf_attrs *attrs, enum vfctl_id_kind *ret_kind, uint64_t *ret_value);
+bool pool_value_of(const struct vfctl_vf_attrs *attrs, enum vfctl_id_kind *ret_kind,
+	uint64_t *ret_value);
 
 #endif

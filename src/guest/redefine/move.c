@@ -52,7 +52,8 @@ static int read_guest(struct vfctl_ctx *ctx, struct moving *m)
 	return m->guest->name && m->guest->machine ? 0 : ctx_oom(ctx);
 }
 
-static int propose_move(struct vfctl_ctx *ctx, struct moving *m, const struct vfctl_assignment **ret)
+static int propose_move(struct vfctl_ctx *ctx, struct moving *m,
+	const struct vfctl_assignment **ret)
 {
 	int r = vfctl_snapshot_read(ctx, NULL, &m->snapshot);
 

@@ -149,7 +149,8 @@ static void warn_clone(struct vfctl_ctx *ctx, const char *name, const char *hold
  * The lease's domain no longer exists. If the metadata of several domains names the lease, it is
  * transferred to the one with the same name, or else to the first.
  */
-static void add_successor(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain,
+static void add_successor(struct vfctl_ctx *ctx, struct rebuild *b,
+	const struct vfctl_domain_info *domain,
 	const struct vfctl_lease *lease)
 {
 	struct successor *next = find_successor(b, lease);
@@ -170,7 +171,8 @@ static void add_successor(struct vfctl_ctx *ctx, struct rebuild *b, const struct
  * It has the metadata of a domain that holds the lease: it is a clone of that domain, or that
  * domain no longer exists and this one was defined again without its UUID.
  */
-static void look_at_clone(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain,
+static void look_at_clone(struct vfctl_ctx *ctx, struct rebuild *b,
+	const struct vfctl_domain_info *domain,
 	const struct vfctl_lease *lease)
 {
 	const char *name = domain->name, *uuid = lease->domain_uuid, *holder = known_name(b, uuid);
@@ -237,7 +239,8 @@ static int look_at(struct vfctl_ctx *ctx, struct rebuild *b,
 }
 
 /* Damaged metadata of one domain does not prevent the leases of the others. */
-static int look_or_warn(struct vfctl_ctx *ctx, struct rebuild *b, const struct vfctl_domain_info *domain)
+static int look_or_warn(struct vfctl_ctx *ctx, struct rebuild *b,
+	const struct vfctl_domain_info *domain)
 {
 	int r = look_at(ctx, b, domain);
 
@@ -366,7 +369,8 @@ static void look_for_equals(struct vfctl_ctx *ctx, struct rebuild *b)
 
 /* ---- a MAC or GUID of two domains ---- */
 
-static bool carries_any(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b, uint32_t *ret)
+static bool carries_any(const struct vfctl_vf_attrs *a, const struct vfctl_vf_attrs *b,
+	uint32_t *ret)
 {
 	*ret = 0;
 	if (a->mask & VFCTL_ATTR_MAC && attrs_carry(b, VFCTL_ID_MAC, mac_number(&a->mac)))
@@ -376,7 +380,8 @@ static bool carries_any(const struct vfctl_vf_attrs *a, const struct vfctl_vf_at
 	return *ret;
 }
 
-static void warn_value(struct vfctl_ctx *ctx, const struct vfctl_lease *l, size_t vf, const char *other,
+static void warn_value(struct vfctl_ctx *ctx, const struct vfctl_lease *l, size_t vf,
+	const char *other,
 	bool others)
 {
 	log_warn(ctx, "VF %s of domain %s has the same MAC or GUID as domain %s; it is leased to %s; give "
@@ -393,7 +398,8 @@ static bool is_bonded(const struct vfctl_lease *l, size_t a, size_t b)
 }
 
 /* Whether a VF of another lease has it, with a better claim or an equal one. */
-static void find_value(struct vfctl_ctx *ctx, struct lost *l, size_t vf, const struct vfctl_lease *other,
+static void find_value(struct vfctl_ctx *ctx, struct lost *l, size_t vf,
+	const struct vfctl_lease *other,
 	bool holds)
 {
 	uint32_t same;
@@ -455,7 +461,8 @@ static int find_owner(struct vfctl_ctx *ctx, const struct vfctl_lease *l, struct
 }
 
 /* 1: it belongs to another domain, so this one gets its lease without it. */
-static int is_others(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l, size_t vf,
+static int is_others(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l,
+	size_t vf,
 	enum vfctl_id_kind kind, uint64_t value)
 {
 	char who[ID_OWNER_WORDS] = "", text[VFCTL_ID_TEXT];
@@ -470,7 +477,8 @@ static int is_others(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 }
 
 /* Add the GUID or MAC of one of its VFs, if a pool may allocate it. */
-static int add_value(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l, size_t i,
+static int add_value(struct vfctl_ctx *ctx, const struct rebuild *b, const struct vfctl_lease *l,
+	size_t i,
 	struct identities *io)
 {
 	const struct vfctl_vf_attrs *a = &l->vfs[i].intent;
@@ -521,7 +529,8 @@ static int add_steps(struct vfctl_ctx *ctx, const struct rebuild *b, const struc
 	return r;
 }
 
-static int add_successor_step(struct vfctl_ctx *ctx, const struct successor *next, struct steps *steps)
+static int add_successor_step(struct vfctl_ctx *ctx, const struct successor *next,
+	struct steps *steps)
 {
 	const struct vfctl_domain_info *d = next->domain;
 	const struct vfctl_lease *l = next->lease;

@@ -7,7 +7,8 @@
 /* The attributes that exceed the safe defaults. A rate limit, and a link that is down, do not. */
 static uint32_t grants_in(const struct vfctl_vf_attrs *a)
 {
-	uint32_t less = vfctl_vf_attrs_default(a) | VFCTL_ATTR_MAX_RATE | VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
+	uint32_t less = vfctl_vf_attrs_default(a) |
+		VFCTL_ATTR_MAX_RATE | VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS;
 
 	if (a->link_state == VFCTL_LINK_STATE_DISABLE)
 		less |= VFCTL_ATTR_LINK_STATE;

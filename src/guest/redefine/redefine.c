@@ -197,7 +197,8 @@ static int fail_nothing(struct vfctl_ctx *ctx, const struct redefine_op *r)
 			buf_printf(&besides, "%s%s", besides.len ? ", " : "; attached besides, with "
 				"vfctl attach: ", vfctl_bdf_format(&r->has.intent.vfs[i].bdf,
 				(char[VFCTL_BDF_TEXT]){0}));
-	return ctx_fail(ctx, -EALREADY, "domain %s is already defined as its file asks%s", r->q->info->name,
+	return ctx_fail(ctx, -EALREADY, "domain %s is already defined as its file asks%s",
+		r->q->info->name,
 		besides.data ? besides.data : "");
 }
 

@@ -334,7 +334,8 @@ bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefine_op *r)
 /* ---- the new values of each ---- */
 
 /* Spoof check and trust are always set; identities stay with the domain. */
-#define ASKED_BY_FILE (attrs_with(VFCTL_ATTR_HAS_DEFAULT) & ~(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST))
+#define ASKED_BY_FILE \
+	(attrs_with(VFCTL_ATTR_HAS_DEFAULT) & ~(VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST))
 
 /* The request of the file, for any VF, when the domain was defined. */
 static uint32_t asked_before(const struct redefine_op *r)

@@ -97,8 +97,8 @@ int vfctl_apply_host_plan(struct vfctl_ctx *ctx, const struct vfctl_host_spec *s
 	struct vfctl_ids *ids, struct vfctl_change **ret_change);
 
 /**
- * Plan to write the leased GUIDs and their P_Keys into the partitions of this host's OpenSM. Call it
- * after GUIDs or P_Keys changed, if spec->subnet.runs is VFCTL_SUBNET_HERE.
+ * Plan to write the leased GUIDs and their P_Keys into the partitions of this host's OpenSM. Call
+ * it after GUIDs or P_Keys changed, if spec->subnet.runs is VFCTL_SUBNET_HERE.
  * @param ids  as above.
  * @return 0, also if there is nothing to do; -EEXIST the file belongs to the administrator.
  */

@@ -133,8 +133,9 @@ struct vfctl_readiness {
 };
 
 /**
- * Check what a measurement or a job needs of PFs and the host: driver, firmware, link, RDMA port, subnet
- * manager, MTU, PCIe link, the governor of local CPUs, and the limit of locked memory of this process.
+ * Check what a measurement or a job needs of PFs and the host: driver, firmware, link, RDMA port,
+ * subnet manager, MTU, PCIe link, the governor of local CPUs, and the limit of locked memory of
+ * this process.
  * @param pfs    of the inventory; all network cards if @p count is 0.
  * @param ret    freed with vfctl_readiness_free().
  * @return 0 or -ENOMEM. What cannot be read is VFCTL_READY_UNKNOWN.

@@ -25,7 +25,9 @@ struct vfctl_ctx;
 /** The hook's reader rejects a larger domain, bytes. */
 #define VFCTL_DOMAIN_STREAM_MAX (64 * 1024 * 1024)
 #define VFCTL_LEASE_ID_MAX 64 /**< bytes: letters, digits, '-', '_', '.', ':' */
-/** PCI host devices the readers accept in one domain. libvirt has no limit; QEMU starts far fewer. */
+/**
+ * PCI host devices the readers accept in one domain. libvirt has no limit; QEMU starts far fewer.
+ */
 #define VFCTL_DOMAIN_DEVICES_MAX 4096
 
 /** Oldest supported libvirt: 7.0.0, in the form of virConnectGetLibVersion(). */

@@ -201,7 +201,7 @@ struct vfctl_guest {
 	struct vfctl_guest_tuning tuning;
 	char *tuning_at; /**< "FILE:LINE:COLUMN" of tuning:; NULL: the file has none */
 	struct doc_node *doc;	/**< its guest.yaml as it was read; NULL: it does not come from a file */
-	uint64_t template_hash; /**< hash of the text of its template; 0: it has none, or it is not known */
+	uint64_t template_hash; /**< of the text of its template; 0: none, or not known */
 };
 
 /**

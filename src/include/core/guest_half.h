@@ -50,7 +50,7 @@ struct vfctl_guest_file {
 struct vfctl_guest_half {
 	struct vfctl_guest_file *files;
 	size_t file_count;
-	char ***commands; /**< commands that apply the settings at once, without a reboot: argument lists */
+	char ***commands; /**< argument lists that apply the settings without a reboot */
 	size_t command_count;
 	char **notes; /**< what a driver in the guest does not support, and what it does instead */
 	size_t note_count;

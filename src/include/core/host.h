@@ -52,16 +52,17 @@ DEFINE_FREEP(struct vfctl_output, vfctl_output_free)
 int vfctl_file_write(struct vfctl_ctx *ctx, const char *path, const char *text, size_t len);
 
 /**
- * Begin to write a file below a directory that other users may write to (a guest's image, a result), as
- * vfctl_output_open() does. Symbolic links below @p dir are not followed; missing directories are
- * created.
+ * Begin to write a file below a directory that other users may write to (a guest's image, a
+ * result), as vfctl_output_open() does. Symbolic links below @p dir are not followed; missing
+ * directories are created.
  * @param name  relative to @p dir.
  * @return 0; -ELOOP, -ENOTDIR a component is a link or a file; as vfctl_output_open().
  */
 int vfctl_tree_open(struct vfctl_ctx *ctx, const char *dir, const char *name, bool replace,
 	struct vfctl_output **ret_output);
 /** Write to an output that is not committed yet. @return 0 or a negative errno, with a message. */
-int vfctl_output_write(struct vfctl_ctx *ctx, struct vfctl_output *output, const char *text, size_t len);
+int vfctl_output_write(struct vfctl_ctx *ctx, struct vfctl_output *output, const char *text,
+	size_t len);
 /** Both, and commit it. */
 int vfctl_tree_write(struct vfctl_ctx *ctx, const char *dir, const char *name, bool replace,
 	const char *text, size_t len);

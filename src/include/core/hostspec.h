@@ -155,7 +155,8 @@ struct vfctl_subnet_spec {
 	char *directory; /**< of opensm.conf and partitions.conf; NULL: /etc/rdma or /etc/opensm */
 };
 
-#define VFCTL_HOOK_TIMEOUT_MS 15000 /**< longest time that the start of a domain waits for vfctl's hook */
+/* Longest time that the start of a domain waits for vfctl's hook. */
+#define VFCTL_HOOK_TIMEOUT_MS 15000
 
 /** A host.yaml. Zero-initialised: nothing is declared. */
 struct vfctl_host_spec {
@@ -292,7 +293,9 @@ const struct vfctl_profile *vfctl_profile_find(const struct vfctl_host_spec *spe
 int vfctl_profile_need(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, const char *name,
 	const struct vfctl_profile **ret);
 struct vfctl_guest;
-/** Do this for the profile of a guest, if it has one: the message begins with its place in the file. */
+/**
+ * Do this for the profile of a guest, if it has one: the message begins with its place in the file.
+ */
 int vfctl_guest_check_tuning(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_guest *guest);
 

@@ -99,7 +99,8 @@ void vfctl_domain_info_clear(struct vfctl_domain_info *domain);
 void vfctl_domain_infos_free(struct vfctl_domain_info *domains, size_t count);
 
 /**
- * Check that a URI names the libvirt of this host: everything else that vfctl reads and changes is here.
+ * Check that a URI names the libvirt of this host: everything else that vfctl reads and changes is
+ * here.
  * @param uri  NULL: qemu:///system.
  * @return 0; -EINVAL for a URI with a host or a transport to one, and for an alias.
  */

@@ -31,14 +31,14 @@ struct vfctl_vf_lease {
 };
 
 /**
- * Size of a list of domains, separated by commas. The first fits, however long its name is; the list
- * ends with ",..." if others do not fit.
+ * Size of a list of domains, separated by commas. The first fits, however long its name is; the
+ * list ends with ",..." if others do not fit.
  */
 #define VFCTL_DOMAINS_TEXT 264
 
 /**
- * A libvirt network from which domains take VFs at their starts; which VF is not known before. It is
- * active, libvirt starts it at boot, or a defined domain uses it.
+ * A libvirt network from which domains take VFs at their starts; which VF is not known before. It
+ * is active, libvirt starts it at boot, or a defined domain uses it.
  */
 struct vfctl_vf_promise {
 	char network[64];  /**< "": no network gives the VF */
@@ -171,10 +171,11 @@ struct vfctl_inventory {
 
 /**
  * Read all PFs, and the VFs of those that match.
- * @param only  NULL for all; otherwise a PF, a VF, or VFs of one PF with spaces between: only that PF is
- *              read, and if VFs are named, the directories in sysfs and the holders of these alone. If it
- *              is the name of an RDMA device or unknown, other PFs are listed without VFs, but with
- *              num_vfs.
+ * @param only  NULL for all; otherwise a PF, a VF, or VFs of one PF with spaces between: only that
+ * PF is
+ *              read, and if VFs are named, the directories in sysfs and the holders of these alone.
+ *              If it is the name of an RDMA device or unknown, other PFs are listed without VFs,
+ *              but with num_vfs.
  * @param ret_inventory  freed with vfctl_inventory_free().
  * @return 0; -ENOMEM; or the negative errno of the first read that failed completely. Attributes
  * that cannot be read are left unknown.

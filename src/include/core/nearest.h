@@ -23,13 +23,13 @@ struct nearest nearest_to(const char *name);
 /** Offer a candidate, which the search keeps a pointer to. */
 void nearest_offer(struct nearest *search, const char *candidate);
 /**
- * Do that for a name of this host: a name that differs only in its digits is another device or guest,
- * not a mistyped one.
+ * Do that for a name of this host: a name that differs only in its digits is another device or
+ * guest, not a mistyped one.
  */
 void nearest_offer_name(struct nearest *search, const char *candidate);
 /**
- * The candidate that is nearest, if it shares at least half of the name's bytes and no other candidate is
- * as near; else NULL.
+ * The candidate that is nearest, if it shares at least half of the name's bytes and no other
+ * candidate is as near; else NULL.
  */
 const char *nearest_only(const struct nearest *search);
 

@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /**
- * What is between two PCI functions, in the words of nvidia-smi topo -m; the nearest first. Functions
- * with VFCTL_PCI_PIX or VFCTL_PCI_PXB exchange data without the host bridge.
+ * What is between two PCI functions, in the words of nvidia-smi topo -m; the nearest first.
+ * Functions with VFCTL_PCI_PIX or VFCTL_PCI_PXB exchange data without the host bridge.
  */
 enum vfctl_pci_distance {
 	VFCTL_PCI_DISTANCE_UNKNOWN,

@@ -210,7 +210,8 @@ struct vfctl_host_model {
 };
 
 /** The distance of a GPU from a PF; VFCTL_PCI_DISTANCE_UNKNOWN if the model does not state it. */
-enum vfctl_pci_distance vfctl_gpu_distance(const struct vfctl_model_gpu *gpu, const struct vfctl_bdf *pf);
+enum vfctl_pci_distance vfctl_gpu_distance(const struct vfctl_model_gpu *gpu,
+	const struct vfctl_bdf *pf);
 
 /**
  * Request one VF of any PF on any fabric, in the best cell. A zeroed struct is not a valid want.

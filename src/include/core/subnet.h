@@ -21,7 +21,7 @@ enum vfctl_subnet_kind {
 	VFCTL_SUBNET_SWITCH,
 	VFCTL_SUBNET_HCA, /**< the adapter of a host */
 	VFCTL_SUBNET_ROUTER,
-	VFCTL_SUBNET_AGGREGATION, /**< the part of a switch that reduces data (SHARP); it answers as an HCA */
+	VFCTL_SUBNET_AGGREGATION, /**< reduces data in a switch (SHARP); it answers as an HCA */
 	VFCTL_SUBNET_KINDS,
 };
 
@@ -82,8 +82,12 @@ int vfctl_subnet_parse(struct vfctl_ctx *ctx, const char *name, const char *text
  * @return 0; -ENOENT it is not installed; -EIO it failed; -ETIMEDOUT; -EOPNOTSUPP the host is a
  * capture; all with a remedy; or as vfctl_subnet_parse().
  */
-int vfctl_subnet_discover(struct vfctl_ctx *ctx, const char *device, struct vfctl_subnet **ret_subnet);
-/** Mark the ports of this host's RDMA devices. 0 or -ENOMEM; devices that cannot be read are not marked. */
+int vfctl_subnet_discover(struct vfctl_ctx *ctx, const char *device,
+	struct vfctl_subnet **ret_subnet);
+/**
+ * Mark the ports of this host's RDMA devices. 0 or -ENOMEM; devices that cannot be read are not
+ * marked.
+ */
 int vfctl_subnet_mark_host(struct vfctl_ctx *ctx, struct vfctl_subnet *subnet);
 /** Draw it; see vfctl_model_draw(). */
 int vfctl_subnet_draw(struct vfctl_ctx *ctx, const struct vfctl_subnet *subnet, const char *title,
@@ -99,7 +103,8 @@ const char *vfctl_subnet_node_name(const struct vfctl_subnet_node *node, char bu
 uint32_t vfctl_subnet_rate(const struct vfctl_subnet_port *port);
 #define VFCTL_SUBNET_LINK_TEXT 16
 /** "4x HDR", or "" if it is unknown. Returns @p buf. */
-const char *vfctl_subnet_link_text(const struct vfctl_subnet_port *port, char buf[VFCTL_SUBNET_LINK_TEXT]);
+const char *vfctl_subnet_link_text(const struct vfctl_subnet_port *port,
+	char buf[VFCTL_SUBNET_LINK_TEXT]);
 
 /** Links of one node to one other node with the same lanes and speed. */
 struct vfctl_subnet_bundle {
@@ -110,7 +115,8 @@ struct vfctl_subnet_bundle {
 	bool slow, local;
 };
 /**
- * The links of a node as bundles: HCAs, routers and aggregation nodes by port, then switches by name.
+ * The links of a node as bundles: HCAs, routers and aggregation nodes by port, then switches by
+ * name.
  * @param ret_bundles  an array, to be freed.
  */
 int vfctl_subnet_bundles(struct vfctl_ctx *ctx, const struct vfctl_subnet *subnet,

@@ -7,8 +7,8 @@
 #include "core/context.h"
 
 /*
- * The lock of `vfctl try`: there is at most one, and another process finds it. The file of the lock has its
- * process ID while it waits for an answer, and afterwards the outcome.
+ * The lock of `vfctl try`: there is at most one, and another process finds it. The file of the lock
+ * has its process ID while it waits for an answer, and afterwards the outcome.
  */
 
 /** Begin. @return 0; -EBUSY: another one waits. */

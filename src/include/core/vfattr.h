@@ -175,10 +175,12 @@ bool vfctl_vf_attr_word(const struct vfctl_vf_attr_info *info, size_t index, con
  * Print the value of the attribute @p bit as vfctl_vf_attrs_parse() reads it.
  * @return false if @p attrs does not contain it; @p value is then unchanged.
  */
-bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit, char value[VFCTL_ATTR_TEXT]);
+bool vfctl_vf_attr_text(const struct vfctl_vf_attrs *attrs, uint32_t bit,
+	char value[VFCTL_ATTR_TEXT]);
 
 /** The value of a number, rate, switch or word, whether or not the mask includes it. */
-uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs, const struct vfctl_vf_attr_info *info);
+uint32_t vfctl_vf_attr_number(const struct vfctl_vf_attrs *attrs,
+	const struct vfctl_vf_attr_info *info);
 
 /** The attributes of @p attrs that have their safe default, as VFCTL_ATTR_ bits. */
 uint32_t vfctl_vf_attrs_default(const struct vfctl_vf_attrs *attrs);

@@ -16,8 +16,8 @@ extern "C" {
  */
 
 /**
- * Write the libvirt domain XML of a guest that vfctl_place_guest() placed. docs/reference/domain-xml.md
- * explains each element.
+ * Write the libvirt domain XML of a guest that vfctl_place_guest() placed.
+ * docs/reference/domain-xml.md explains each element.
  *
  * @param placed         the result of vfctl_place_guest().
  * @param template_name  domain XML to complete: a path, or the name of an installed template; NULL:

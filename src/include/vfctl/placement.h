@@ -82,8 +82,8 @@ const struct vfctl_assignment *vfctl_placed_assignment(const struct vfctl_placed
 	size_t index);
 
 /**
- * Whether it is proven that no other placement is better (docs/explanation/placement.md defines better).
- * False if the search ended at its limit.
+ * Whether it is proven that no other placement is better (docs/explanation/placement.md defines
+ * better). False if the search ended at its limit.
  *
  * @return true if it is proven.
  * @since 0.1

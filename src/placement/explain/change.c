@@ -274,7 +274,8 @@ static void affinity_text(struct buf *line, uint64_t affinity)
 		"affinity: preferred (some of its VFs would be remote)");
 }
 
-static void want_text(struct buf *line, const struct change *change, const struct capacity *capacity,
+static void want_text(struct buf *line, const struct change *change,
+	const struct capacity *capacity,
 	const struct vfctl_request *request)
 {
 	const struct vfctl_vf_want *w = &request->wants[change->index];

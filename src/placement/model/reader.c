@@ -307,7 +307,8 @@ int model_read_eswitch(struct reading *r, const struct member *m, const struct j
 	return model_bad(r, "it is legacy, switchdev, switchdev_inactive or null");
 }
 
-int model_read_lag(struct reading *r, const struct member *m, const struct json *value, void *object)
+int model_read_lag(struct reading *r, const struct member *m, const struct json *value,
+	void *object)
 {
 	const char *text = json_text(value);
 
@@ -321,7 +322,8 @@ int model_read_lag(struct reading *r, const struct member *m, const struct json 
 	return model_bad(r, "it is active, off or null");
 }
 
-int model_read_distance(struct reading *r, const struct member *m, const struct json *value, void *object)
+int model_read_distance(struct reading *r, const struct member *m, const struct json *value,
+	void *object)
 {
 	const char *text = json_text(value);
 

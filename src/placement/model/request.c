@@ -50,8 +50,8 @@ static int check_anti_affinity(struct vfctl_ctx *ctx, const struct vfctl_host_mo
 			sum += vfs_of(request, &request->wants[i]);
 	if (sum < 2)
 		return 0;
-	return ctx_fail(ctx, -EINVAL, "%s: %" PRIu64 " VFs of %s cannot be on different PFs (apart, bond); "
-		"request one, or remove that key", request->name, sum,
+	return ctx_fail(ctx, -EINVAL, "%s: %" PRIu64 " VFs of %s cannot be on different PFs (apart, "
+		"bond); request one, or remove that key", request->name, sum,
 		pf_text(model, &w->pf, pf));
 }
 

@@ -117,14 +117,16 @@ static inline bool capacity_has(uint64_t nodes, unsigned node)
 	return nodes >> node & 1;
 }
 /* Distance from a group to the node; the largest one if its place is unknown. */
-unsigned capacity_vf_distance(const struct capacity *s, const struct vf_group *group, unsigned node);
+unsigned capacity_vf_distance(const struct capacity *s, const struct vf_group *group,
+	unsigned node);
 bool capacity_group_answers(const struct vf_group *group, const struct vfctl_vf_want *want);
 /* Threads of a node that next guests can use besides those that QEMU's threads take. */
 uint32_t capacity_open_threads(const struct capacity *s, const struct node_free *room);
 /* Of these, the threads for which memory is left as well. */
 uint32_t capacity_usable_threads(const struct capacity *s, const struct node_free *room);
 /* Open threads of all nodes, and at most @slack others. */
-uint64_t capacity_threads_within(const struct capacity *s, const struct node_free *rooms, uint64_t slack);
+uint64_t capacity_threads_within(const struct capacity *s, const struct node_free *rooms,
+	uint64_t slack);
 
 /* memory.c: free bytes of a node in pages of one size, before this plan. */
 uint64_t memory_free(const struct vfctl_host_model *model, const bool *leave_out,

@@ -141,7 +141,8 @@ static uint64_t price_of(double share, double count)
 	return share <= 0 ? 0 : price < 1 ? 1 : (uint64_t)(price + 0.5);
 }
 
-static void price_kind(const struct capacity *s, struct future_capacity_kind *k, const uint32_t *usable,
+static void price_kind(const struct capacity *s, struct future_capacity_kind *k,
+	const uint32_t *usable,
 	const struct future_capacity_vfs *vfs)
 {
 	uint64_t fit = 0, with_vf[OUTLOOK_FABRICS_MAX] = {0};
@@ -229,7 +230,8 @@ uint64_t future_capacity_pairs(const struct capacity *s, const uint32_t *usable)
 	return sum;
 }
 
-uint64_t future_capacity_vf_worth(const struct capacity *s, uint32_t threads, size_t fabric, uint32_t vfs)
+uint64_t future_capacity_vf_worth(const struct capacity *s, uint32_t threads, size_t fabric,
+	uint32_t vfs)
 {
 	const struct future_capacity *o = &s->future_capacity;
 	uint64_t sum = vfs == 1 ? threads * o->near_price[fabric] : 0;
@@ -246,7 +248,8 @@ uint64_t future_capacity_vf_worth(const struct capacity *s, uint32_t threads, si
  * For each fabric, assuming that all VFs that are used come from the other fabrics as far as
  * possible.
  */
-static void most_vfs(const struct capacity *s, uint64_t taken, const struct future_capacity_vfs *vfs,
+static void most_vfs(const struct capacity *s, uint64_t taken,
+	const struct future_capacity_vfs *vfs,
 	uint64_t ret[OUTLOOK_FABRICS_MAX])
 {
 	uint64_t all[OUTLOOK_FABRICS_MAX] = {0}, sum = 0;
@@ -291,7 +294,8 @@ static uint64_t most_of_kind(const struct capacity *s, const struct future_capac
 	return sum;
 }
 
-uint64_t future_capacity_most(const struct capacity *s, const struct node_free *rooms, uint64_t threads,
+uint64_t future_capacity_most(const struct capacity *s, const struct node_free *rooms,
+	uint64_t threads,
 	uint64_t slack, uint64_t taken)
 {
 	uint64_t all = capacity_threads_within(s, rooms, slack), most = 0, sum = 0;

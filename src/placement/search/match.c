@@ -140,7 +140,8 @@ static bool floor_of(const struct capacity *capacity, const struct demand *deman
 	return there >= want->count;
 }
 
-bool match_floor(const struct capacity *capacity, const struct demand *demand, const struct option *o,
+bool match_floor(const struct capacity *capacity, const struct demand *demand,
+	const struct option *o,
 	const struct opt_cell *cells, uint64_t *ret_distance)
 {
 	struct need needs[NEEDS_MAX];
@@ -438,7 +439,8 @@ struct flow_demand {
 	struct builder builder;
 };
 
-static int send_demand(const struct capacity *capacity, struct flow *flow, const struct demand *demand,
+static int send_demand(const struct capacity *capacity, struct flow *flow,
+	const struct demand *demand,
 	const struct chosen *c, const struct scale *scale, struct flow_demand *fj)
 {
 	int r = 1;
@@ -457,7 +459,8 @@ static int send_demand(const struct capacity *capacity, struct flow *flow, const
 	return r;
 }
 
-static int sum_up(const struct capacity *capacity, const struct chosen *chosen, const struct demand *demands,
+static int sum_up(const struct capacity *capacity, const struct chosen *chosen,
+	const struct demand *demands,
 	size_t count, const struct node_free *rooms, struct leaf *ret)
 {
 	struct future_capacity_vfs left[CAPACITY_NODES_MAX + 1];

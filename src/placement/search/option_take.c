@@ -2,7 +2,8 @@
 /* Subtract a placed guest from its nodes. */
 #include "placement/search/search.h"
 
-static void take_cores(struct node_free *room, const uint16_t *cores, const struct capacity *capacity)
+static void take_cores(struct node_free *room, const uint16_t *cores,
+	const struct capacity *capacity)
 {
 	for (unsigned c = 0; c < capacity->class_count; c++) {
 		uint16_t n = cores[c] < room->cores[c] ? cores[c] : room->cores[c];
@@ -29,7 +30,8 @@ static void take_whole_l3(const struct capacity *capacity, struct node_free *roo
 	room->l3_whole = (uint16_t)(room->l3_whole - cell->l3);
 }
 
-static void take_slot(struct node_free *room, const struct opt_cell *cell, const struct capacity *capacity)
+static void take_slot(struct node_free *room, const struct opt_cell *cell,
+	const struct capacity *capacity)
 {
 	if (cell->qemu == QEMU_NEW)
 		room->qemu_slots = (uint16_t)(capacity->class_threads[cell->qemu_class] *
@@ -50,7 +52,8 @@ static void take_held(const struct capacity *capacity, const struct current_plac
 	}
 }
 
-void option_take(const struct capacity *capacity, const struct demand *demand, const struct option *o,
+void option_take(const struct capacity *capacity, const struct demand *demand,
+	const struct option *o,
 	const struct opt_cell *cells, struct node_free *rooms)
 {
 	if (o->stay)

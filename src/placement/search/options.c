@@ -313,7 +313,8 @@ bool option_can_hold(const struct gen *g, unsigned node)
 
 bool option_has_equal(const struct gen *g, unsigned node)
 {
-	uint64_t equal_nodes = g->capacity->nodes[node].equal_nodes & ((UINT64_C(1) << node) - 1) & ~g->used;
+	uint64_t equal_nodes = g->capacity->nodes[node].equal_nodes &
+		((UINT64_C(1) << node) - 1) & ~g->used;
 
 	if (g->rooms[node].touched || g->demand->current || g->demand->none_equal)
 		return false;
@@ -514,7 +515,8 @@ static void make_stay(struct gen *g)
 		g->error = -ENOMEM;
 }
 
-int options_make(const struct capacity *capacity, const struct demand *demand, const struct node_free *rooms,
+int options_make(const struct capacity *capacity, const struct demand *demand,
+	const struct node_free *rooms,
 	size_t cell_count, bool last, struct option_list *list)
 {
 	struct gen g = {.capacity = capacity, .demand = demand, .r = demand->request, .rooms = rooms,

@@ -158,7 +158,8 @@ int options_by_promise(const void *a, const void *b)
 	return x->first_cell < y->first_cell ? -1 : x->first_cell > y->first_cell;
 }
 
-static void add_score(struct search *s, const struct demand *demand, const struct option *o, int sign)
+static void add_score(struct search *s, const struct demand *demand, const struct option *o,
+	int sign)
 {
 	s->sum[VFCTL_LEVEL_PLACED] -= sign;
 	s->sum[VFCTL_LEVEL_LOCAL] -= sign * o->local;
@@ -522,7 +523,8 @@ static void seek_more_than(struct search *s, size_t placed)
 	s->best_score[VFCTL_LEVEL_PLACED] = -(int64_t)placed;
 }
 
-int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct demand *demands, size_t count,
+int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct demand *demands,
+	size_t count,
 	const struct search_start *start, const struct search_limits *limits, struct search_result *ret)
 {
 	struct search s = {.ctx = ctx, .capacity = capacity, .demands = demands, .count = count,

@@ -16,7 +16,7 @@ struct current_place {
 	uint16_t cores[CAPACITY_NODES_MAX][CAPACITY_CLASSES_MAX]; /* by cell */
 	uint64_t held[CAPACITY_NODES_MAX]; /* bytes of its page size, by node */
 	int page;  /* index of that size; -1: the host has no such pages */
-	int qemu_node; /* node of the core that carries its QEMU's threads with those of others; -1: none */
+	int qemu_node; /* node of the core that its QEMU shares with others; -1: none */
 	size_t vf_count;
 	uint16_t groups[VFCTL_GUEST_VFS_MAX]; /* groups of the capacity, one for each VF */
 };
@@ -115,13 +115,15 @@ struct option_list {
  * Generate options for the demand with @cell_count cells on free resources. @last: no other guest
  * follows, so of several splits over the same nodes only the most even counts.
  */
-int options_make(const struct capacity *capacity, const struct demand *demand, const struct node_free *rooms,
+int options_make(const struct capacity *capacity, const struct demand *demand,
+	const struct node_free *rooms,
 	size_t cell_count, bool last, struct option_list *list);
 void options_clear(struct option_list *list);
 /* Cores that the guest holds for the cell, without those that only fill its L3 groups. */
 uint32_t option_held_cores(const struct opt_cell *cell);
 /* The free resources after the option. */
-void option_take(const struct capacity *capacity, const struct demand *demand, const struct option *o,
+void option_take(const struct capacity *capacity, const struct demand *demand,
+	const struct option *o,
 	const struct opt_cell *cells, struct node_free *rooms);
 /* ---- VFs: match.c ---- */
 
@@ -147,7 +149,8 @@ uint64_t match_nodes(const struct option *o, const struct opt_cell *cells, int c
  * The smallest distance that VFs add to @o, each want alone; false if one of them cannot be met
  * even alone.
  */
-bool match_floor(const struct capacity *capacity, const struct demand *demand, const struct option *o,
+bool match_floor(const struct capacity *capacity, const struct demand *demand,
+	const struct option *o,
 	const struct opt_cell *cells, uint64_t *ret_distance);
 /*
  * Create a network with the groups of the capacity, each node numbered like its group; then the
@@ -210,7 +213,8 @@ struct search_start {
 };
 
 /* @start NULL: start without any. */
-int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct demand *demands, size_t count,
+int search_run(struct vfctl_ctx *ctx, const struct capacity *capacity, struct demand *demands,
+	size_t count,
 	const struct search_start *start, const struct search_limits *limits, struct search_result *ret);
 /* The limits of a plan that begins now. */
 struct search_limits search_limits_of(const struct vfctl_plan_options *options);

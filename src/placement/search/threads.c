@@ -13,7 +13,8 @@ uint32_t capacity_usable_threads(const struct capacity *s, const struct node_fre
 	return threads < open ? (uint32_t)threads : open;
 }
 
-uint64_t capacity_threads_within(const struct capacity *s, const struct node_free *rooms, uint64_t slack)
+uint64_t capacity_threads_within(const struct capacity *s, const struct node_free *rooms,
+	uint64_t slack)
 {
 	uint64_t open = 0, all = 0;
 
