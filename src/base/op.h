@@ -4,6 +4,9 @@
 
 #include "base/ctx.h"
 
+struct vfctl_inventory;
+struct vfctl_pf;
+
 /*
  * One effect on the host as data: any process can print it, store it, apply it, roll it back and
  * compare it with the host, even after the death of the process that created it. All texts are
@@ -36,6 +39,7 @@ struct op_type {
 	bool asks_libvirt; /* its calls need ctx->hypervisor */
 	const char *asks_libvirt_of; /* and so do those of targets that begin with this */
 	bool after_all; /* not done before everything that precedes it is done */
+	bool of_all_vfs; /* all VFs of the PF depend on its target (a bond) */
 	bool may_be_stale; /* -EAGAIN means that the state it was planned for has changed: plan it again */
 	/* Whether the target certainly does not exist any more; then nothing is rolled back. */
 	bool (*is_gone)(struct vfctl_ctx *ctx, const struct op *op);
@@ -48,6 +52,13 @@ struct op_type {
 	int (*revert)(struct vfctl_ctx *ctx, const struct op *ops, size_t count);
 	/* Whether revert would refuse, and why. Nothing is changed. NULL: it never refuses. */
 	int (*check_revert)(struct vfctl_ctx *ctx, const struct op *op);
+	/*
+	 * After an interruption: whether a guest has begun to use the target, and the roll-back would
+	 * disturb it: -EBUSY with the reason. @inv: the present state with its users; @pf: its PF in that.
+	 * NULL: it disturbs no guest.
+	 */
+	int (*check_unused)(struct vfctl_ctx *ctx, const struct op *op,
+		const struct vfctl_inventory *inv, const struct vfctl_pf *pf);
 	/* Whether @text, a want or a before, means the observed state. NULL: they must be equal. */
 	bool (*same)(const char *text, const char *observed);
 };

@@ -9,20 +9,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/find.h"
-#include "base/json.h"
-#include "base/parse.h"
 #include "eswitch/eswitch.h"
-#include "eswitch/lag.h"
 #include "facts/snapshot/snapshot.h"
 #include "host/host.h"
-#include "netlink/routes.h"
 #include "pci/device.h"
-#include "sriov/eswitch.h"
-#include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "sriov/ops.h"
-#include "sriov/vf_changes.h"
 #include "core/hypervisor.h"
 
 /*
@@ -70,125 +62,6 @@ static void forget_definitions(struct vfctl_snapshot *s)
 		}
 }
 
-static int check_numvfs(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
-{
-	char now[12];
-
-	snprintf(now, sizeof(now), "%u", pf->num_vfs);
-	return str_eq(now, op->before) ? 0 : vf_changes_check_idle(ctx, pf,
-		"its number of VFs cannot be restored");
-}
-
-static int check_driver(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_vf *vf)
-{
-	_free_ char *now = NULL;
-	char message[256];
-	int r = vf_driver_text(ctx, vf, &now);
-
-	if (r < 0 || op_is(op->type, op->before, now))
-		return r;
-	return ctx_fail(ctx, -EBUSY, "VF %s is %s, so its driver cannot be restored",
-		op->target, vf_describe_user(vf, message, sizeof(message)));
-}
-
-/* The switch mode is not changed under a guest: it stays as the interrupted change left it. */
-static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op,
-	const struct vfctl_inventory *inv,
-	const struct vfctl_pf *pf)
-{
-	enum vfctl_eswitch before;
-	int r;
-
-	if (!eswitch_parse(op->before, &before) || before == pf->eswitch)
-		return 0;
-	r = eswitch_check_unused(ctx, pf, ESWITCH_MEANWHILE);
-	return r < 0 ? r : lag_check_other(ctx, inv, pf, ESWITCH_MEANWHILE);
-}
-
-/* A bond affects all VFs of its ports, whether or not the change named them. */
-static int check_bond(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
-{
-	_free_ char *now = NULL;
-	int r = lag_bond_text(ctx, op->target, &now);
-
-	if (r < 0 || op_is(op->type, op->before, now))
-		return r;
-	return eswitch_check_unused(ctx, pf, "the VF-LAG of both ports is removed");
-}
-
-/* ---- the port: it may be in use since then ---- */
-
-static int check_vfs_closed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *what)
-{
-	char name[VFCTL_BDF_TEXT], message[256];
-
-	for (uint32_t i = 0; i < pf->num_vfs; i++) {
-		const struct vfctl_vf *vf = &pf->vfs[i];
-
-		if (vf_is_open(vf) || vf->lease.running)
-			return ctx_fail(ctx, -EBUSY, "VF %s/%u is %s; %s", vfctl_pf_name(pf, name),
-				vf->index, vf_describe_user(vf, message, sizeof(message)), what);
-	}
-	return 0;
-}
-
-static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *what)
-{
-	_strv_ char **names = NULL;
-	_cleanup_(routes_clear) struct routes routes = {0};
-	const char *through;
-	int r = routes_read(ctx, &routes);
-
-	if (r == 0)
-		r = routes_devices(ctx, pf->netdev, &names);
-	through = r == 0 ? routes_through(&routes, names, false) : NULL;
-	return through ? ctx_fail(ctx, -EBUSY, "the host has routes through %s; %s", through, what) : r;
-}
-
-static int check_link(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
-{
-	static const char what[] = "its link cannot be set down again";
-	int r = str_eq(op->before, "down") && pf->up ? check_vfs_closed(ctx, pf, what) : 0;
-
-	return r == 0 && str_eq(op->before, "down") && pf->up ? check_routes(ctx, pf, what) : r;
-}
-
-/* The host's own routes follow the present MTU; a guest does not. */
-static int check_mtu(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
-{
-	uint32_t before;
-
-	if (parse_u32(op->before, 0, UINT16_MAX, &before) < 0 || before >= pf->mtu)
-		return 0; /* the roll-back reports it */
-	return check_vfs_closed(ctx, pf, "the MTU of its PF cannot be lowered again");
-}
-
-/* ---- its VFs ---- */
-
-static const struct vfctl_vf *find_vf(const struct vfctl_pf *pf, const char *slash)
-{
-	uint32_t index;
-
-	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
-		return NULL;
-	return find_vf_number(pf->vfs, pf->num_vfs, index);
-}
-
-static int check_vf(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf)
-{
-	const struct vfctl_vf *vf = find_vf(pf, strchr(op->target, '/'));
-	struct vfctl_vf_attrs back;
-
-	if (!vf || !(vf_is_open(vf) || vf->lease.running))
-		return 0;
-	if (op->type == &op_vf_driver)
-		return check_driver(ctx, op, vf);
-	if (json_to_attrs(op->before, &back) < 0)
-		return 0; /* the roll-back reports it */
-	attrs_drop_equal(&back, &vf->attrs);
-	return vf_changes_check_unused(ctx, vf, &back);
-}
-
 static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c, const char *address,
 	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
 {
@@ -197,19 +70,9 @@ static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c, const c
 	for (size_t i = 0; i < c->op_count && r == 0; i++) {
 		const struct op *op = &c->ops[i];
 
-		if (op->type == &op_bond && op->before)
-			r = check_bond(ctx, op, pf);
-		if (!op->before || !str_starts(op->target, address) || r < 0)
-			continue;
-		if (op->type == &op_eswitch)
-			r = check_eswitch(ctx, op, inv, pf);
-		else if (op->type == &op_pf_link)
-			r = check_link(ctx, op, pf);
-		else if (op->type == &op_pf_mtu)
-			r = check_mtu(ctx, op, pf);
-		else
-			r = op->type == &op_numvfs ? check_numvfs(ctx, op, pf)
-						   : check_vf(ctx, op, pf);
+		if (op->before && op->type->check_unused &&
+			(op->type->of_all_vfs || str_starts(op->target, address)))
+			r = op->type->check_unused(ctx, op, inv, pf);
 	}
 	return r;
 }

@@ -214,7 +214,20 @@ static int observe_bond(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 }
 
 OP_WRITTEN(bond, observe_bond, write_bond)
-const struct op_type op_bond = {.name = "bond", OP_CALLS(bond), .lost_on_reboot = true};
+
+static int check_bond(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	_free_ char *now = NULL;
+	int r = lag_bond_text(ctx, op->target, &now);
+
+	if (r < 0 || op_is(op->type, op->before, now))
+		return r;
+	return eswitch_check_unused(ctx, pf, "the VF-LAG of both ports is removed");
+}
+
+const struct op_type op_bond = {.name = "bond", OP_CALLS(bond), .lost_on_reboot = true,
+	.of_all_vfs = true, .check_unused = check_bond};
 
 /* ---- link monitoring of the bond ---- */
 

@@ -114,8 +114,22 @@ static int write_mode(struct vfctl_ctx *ctx, const struct op *op, const char *te
 }
 
 OP_WRITTEN(eswitch, observe_mode, write_mode)
+
+/* The mode is not changed under a guest: it stays as the interrupted change left it. */
+static int check_eswitch(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	enum vfctl_eswitch before;
+	int r;
+
+	if (!eswitch_parse(op->before, &before) || before == pf->eswitch)
+		return 0;
+	r = eswitch_check_unused(ctx, pf, ESWITCH_MEANWHILE);
+	return r < 0 ? r : lag_check_other(ctx, inv, pf, ESWITCH_MEANWHILE);
+}
+
 const struct op_type op_eswitch = {.name = "eswitch", OP_CALLS(eswitch), .lost_on_reboot = true,
-	.is_gone = pci_op_is_gone};
+	.is_gone = pci_op_is_gone, .check_unused = check_eswitch};
 
 /* ---- representors ---- */
 

@@ -6,6 +6,7 @@
 #include "infiniband/vf.h"
 #include "pci/device.h"
 #include "sriov/bound.h"
+#include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "sriov/links.h"
 #include "sriov/nvme.h"
@@ -270,7 +271,21 @@ static int revert_driver(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	return r;
 }
 
+static int check_driver(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	const struct vfctl_vf *vf = vf_op_in_use(op, pf);
+	_free_ char *now = NULL;
+	char message[256];
+	int r = vf ? vf_driver_text(ctx, vf, &now) : 0;
+
+	if (!vf || r < 0 || op_is(op->type, op->before, now))
+		return r;
+	return ctx_fail(ctx, -EBUSY, "VF %s is %s, so its driver cannot be restored",
+		op->target, vf_describe_user(vf, message, sizeof(message)));
+}
+
 const struct op_type op_vf_driver = {.name = "vf-driver", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone,
 	.observe = observe_driver, .apply = apply_driver, .revert = revert_driver,
-	.same = same_driver};
+	.same = same_driver, .check_unused = check_driver};

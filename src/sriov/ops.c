@@ -14,6 +14,7 @@
 #include "sriov/attrs.h"
 #include "sriov/inventory.h"
 #include "sriov/links.h"
+#include "sriov/unused.h"
 #include "sriov/vf_op.h"
 
 static int read_number(struct vfctl_ctx *ctx, const struct op *op, const char *text,
@@ -192,9 +193,20 @@ static int revert_numvfs(struct vfctl_ctx *ctx, const struct op *ops, size_t cou
 	return r;
 }
 
+static int check_numvfs(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	char now[12];
+
+	snprintf(now, sizeof(now), "%u", pf->num_vfs);
+	return str_eq(now, op->before) ? 0 : pf_check_idle(ctx, pf,
+		"its number of VFs cannot be restored");
+}
+
 const struct op_type op_numvfs = {.name = "numvfs", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone,
-	.observe = observe_numvfs, .apply = apply_numvfs, .revert = revert_numvfs};
+	.observe = observe_numvfs, .apply = apply_numvfs, .revert = revert_numvfs,
+	.check_unused = check_numvfs};
 
 /* ---- attributes ---- */
 
@@ -331,19 +343,34 @@ static int write_identity(struct vfctl_ctx *ctx, const struct op *ops, size_t co
 	return r;
 }
 
+static int check_attrs(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	const struct vfctl_vf *vf = vf_op_in_use(op, pf);
+	struct vfctl_vf_attrs back;
+
+	if (!vf || json_to_attrs(op->before, &back) < 0)
+		return 0; /* the roll-back reports a text that cannot be read */
+	attrs_drop_equal(&back, &vf->attrs);
+	return vf_check_unused(ctx, vf, &back);
+}
+
 OP_APPLY_OR_REVERT_ALL(vf_attrs, write_attrs)
 const struct op_type op_vf_attrs = {.name = "vf-attrs", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone, .observe = observe_attrs, .apply = vf_attrs_apply,
-	.revert = vf_attrs_revert, .same = same_attrs};
+	.revert = vf_attrs_revert, .same = same_attrs,
+	.check_unused = check_attrs};
 OP_APPLY_OR_REVERT_ALL(vf_identity, write_identity)
 const struct op_type op_vf_identity = {.name = "vf-identity", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone, .observe = observe_attrs, .apply = vf_identity_apply,
-	.revert = vf_identity_revert, .same = same_attrs};
+	.revert = vf_identity_revert, .same = same_attrs,
+	.check_unused = check_attrs};
 
 OP_APPLY_OR_REVERT_ALL(guest_attrs, write_attrs)
 const struct op_type op_guest_attrs = {.name = "guest-attrs", .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone, .observe = observe_attrs, .apply = guest_attrs_apply,
-	.revert = guest_attrs_revert, .same = same_attrs};
+	.revert = guest_attrs_revert, .same = same_attrs,
+	.check_unused = check_attrs};
 
 /* ---- modules ---- */
 
@@ -400,7 +427,7 @@ static int apply_module(struct vfctl_ctx *ctx, const struct op *op)
 	int r;
 
 	if (!str_eq(op->want, "tried"))
-	return pci_need_driver(ctx, op->target);
+		return pci_need_driver(ctx, op->target);
 	r = module_is_here(ctx, op->target) ? 0 : host_load_module(ctx, op->target);
 	if (r == 0 || r == -EROFS || r == -EINTR)
 		return r;

@@ -9,7 +9,9 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "netlink/rdma.h"
+#include "netlink/routes.h"
 #include "pci/device.h"
+#include "sriov/holder.h"
 #include "sriov/inventory.h"
 
 #define UP "up"
@@ -68,8 +70,34 @@ static int write_mtu(struct vfctl_ctx *ctx, const struct op *op, const char *tex
 }
 
 OP_WRITTEN(pf_mtu, observe_mtu, write_mtu)
+
+static int check_vfs_closed(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *what)
+{
+	char name[VFCTL_BDF_TEXT], message[256];
+
+	for (uint32_t i = 0; i < pf->num_vfs; i++) {
+		const struct vfctl_vf *vf = &pf->vfs[i];
+
+		if (vf_is_open(vf) || vf->lease.running)
+			return ctx_fail(ctx, -EBUSY, "VF %s/%u is %s; %s", vfctl_pf_name(pf, name),
+				vf->index, vf_describe_user(vf, message, sizeof(message)), what);
+	}
+	return 0;
+}
+
+/* The host's own routes follow the present MTU; a guest does not. */
+static int check_mtu(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	uint32_t before;
+
+	if (parse_u32(op->before, 0, UINT16_MAX, &before) < 0 || before >= pf->mtu)
+		return 0; /* the roll-back reports it */
+	return check_vfs_closed(ctx, pf, "the MTU of its PF cannot be lowered again");
+}
+
 const struct op_type op_pf_mtu = {.name = "pf-mtu", OP_CALLS(pf_mtu), .lost_on_reboot = true,
-	.is_gone = pci_op_is_gone};
+	.is_gone = pci_op_is_gone, .check_unused = check_mtu};
 
 /* ---- IPoIB: datagram or connected ---- */
 
@@ -208,5 +236,32 @@ static int write_link(struct vfctl_ctx *ctx, const struct op *op, const char *te
 }
 
 OP_WRITTEN(pf_link, observe_link, write_link)
+
+static int check_routes(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *what)
+{
+	_strv_ char **names = NULL;
+	_cleanup_(routes_clear) struct routes routes = {0};
+	const char *through;
+	int r = routes_read(ctx, &routes);
+
+	if (r == 0)
+		r = routes_devices(ctx, pf->netdev, &names);
+	through = r == 0 ? routes_through(&routes, names, false) : NULL;
+	return through ? ctx_fail(ctx, -EBUSY, "the host has routes through %s; %s", through, what) : r;
+}
+
+/* Guests and the host may use the port since then. */
+static int check_link(struct vfctl_ctx *ctx, const struct op *op,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	static const char what[] = "its link cannot be set down again";
+	int r;
+
+	if (!str_eq(op->before, DOWN) || !pf->up)
+		return 0;
+	r = check_vfs_closed(ctx, pf, what);
+	return r < 0 ? r : check_routes(ctx, pf, what);
+}
+
 const struct op_type op_pf_link = {.name = "pf-link", OP_CALLS(pf_link), .lost_on_reboot = true,
-	.is_gone = pci_op_is_gone};
+	.is_gone = pci_op_is_gone, .check_unused = check_link};

@@ -21,15 +21,4 @@ int vf_changes_plan_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv
 	const struct vfctl_pf *pf, const struct vfctl_set_item *items, size_t count,
 	struct vfctl_change **ret_change);
 
-/*
- * Check that none of the PF's VFs (their users filled in) is in use: -EBUSY, naming the first VF in
- * use, @why (which may be NULL), and what frees the VF.
- */
-int vf_changes_check_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, const char *why);
-
-/* -EBUSY: one of @attrs cannot change while the VF is in use. */
-#define VF_CHANGES_UNUSED (VFCTL_ATTR_MAC | VFCTL_ATTR_MSIX | VFCTL_ATTR_INFINIBAND)
-int vf_changes_check_unused(struct vfctl_ctx *ctx, const struct vfctl_vf *vf,
-	const struct vfctl_vf_attrs *attrs);
-
 #endif

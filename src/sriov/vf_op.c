@@ -6,6 +6,7 @@
 
 #include "base/find.h"
 #include "base/parse.h"
+#include "sriov/holder.h"
 #include "sriov/inventory.h"
 
 int vf_op_pf(struct vfctl_ctx *ctx, const struct op *op, struct vfctl_bdf *ret)
@@ -60,4 +61,16 @@ int vf_op_find(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf
 		return r;
 	*ret = find_vf_number(pf->vfs, pf->num_vfs, index);
 	return 0;
+}
+
+const struct vfctl_vf *vf_op_in_use(const struct op *op, const struct vfctl_pf *pf)
+{
+	const char *slash = strchr(op->target, '/');
+	const struct vfctl_vf *vf;
+	uint32_t index;
+
+	if (!slash || parse_u32(slash + 1, 0, UINT16_MAX, &index) < 0)
+		return NULL;
+	vf = find_vf_number(pf->vfs, pf->num_vfs, index);
+	return vf && (vf_is_open(vf) || vf->lease.running) ? vf : NULL;
 }

@@ -17,6 +17,8 @@ int vf_op_read_values(struct vfctl_ctx *ctx, const struct op *ops,
 /* The VF of that PF; NULL: it does not exist. */
 int vf_op_find(struct vfctl_ctx *ctx, const struct op *op, const struct vfctl_pf *pf,
 	const struct vfctl_vf **ret);
+/* The same if a process or a running guest uses it; otherwise NULL. @pf: with its users. */
+const struct vfctl_vf *vf_op_in_use(const struct op *op, const struct vfctl_pf *pf);
 /* -ENOENT with a message: its VF no longer exists. */
 int vf_op_fail_gone(struct vfctl_ctx *ctx, const struct op *op);
 

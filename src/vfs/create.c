@@ -14,6 +14,7 @@
 #include "vfs/create.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
+#include "sriov/unused.h"
 #include "sriov/vf_changes.h"
 #include "sriov/modparam.h"
 #include "sriov/ops.h"
@@ -143,7 +144,8 @@ static int check_up(struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 	if (!driver_has(pf->driver, DRIVER_CREATES_WHILE_UP) || !pf->ifindex || pf->up)
 		return 0;
 	return ctx_fail(ctx, -ENETDOWN, "%s is down, and its driver %s changes the number of VFs only "
-		"while it is up: ip link set %s up (in host.yaml: link: up)", pf->netdev, pf->driver, pf->netdev);
+		"while it is up: ip link set %s up (in host.yaml: link: up)",
+		pf->netdev, pf->driver, pf->netdev);
 }
 
 static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
@@ -352,10 +354,10 @@ int vf_changes_plan_create(struct vfctl_ctx *ctx, const struct vfctl_inventory *
 		return modparam_plan(ctx, inv, pf, options->count,
 			options->driver == VFCTL_VF_DRIVER_HOST, ret_change);
 	if (c.mode_first && pf->num_vfs)
-		r = vf_changes_check_idle(ctx, pf, "the driver changes the eswitch mode only without "
+		r = pf_check_idle(ctx, pf, "the driver changes the eswitch mode only without "
 			"VFs, so they would be removed");
 	else if (pf->num_vfs && pf->num_vfs != options->count)
-		r = vf_changes_check_idle(ctx, pf, "changing the number of VFs would remove it");
+		r = pf_check_idle(ctx, pf, "changing the number of VFs would remove it");
 	if (r < 0)
 		return r;
 	r = change_new(ctx, &change);
@@ -384,7 +386,7 @@ int vf_changes_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 
 	if (modparam_is_needed(pf))
 		return modparam_plan(ctx, inv, pf, 0, false, ret_change);
-	r = vf_changes_check_idle(ctx, pf, NULL);
+	r = pf_check_idle(ctx, pf, NULL);
 	if (r == 0 && pf->num_vfs)
 		r = check_driver(ctx, pf);
 	if (r == 0 && pf->num_vfs)

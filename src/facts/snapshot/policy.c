@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/vfattr.h"
-#include "sriov/vf_changes.h"
+#include "sriov/unused.h"
 
 struct vfctl_vf_attrs policy_complete(const struct vfctl_vf_attrs *want,
 	const struct vfctl_vf *now)
@@ -46,7 +46,7 @@ char *vfctl_lease_vf_remedy(const struct vfctl_vf *vf, const char *pf, const cha
 	const struct vfctl_vf_attrs *want, uint32_t differs)
 {
 	_buf_ struct buf text = {0}, now = {0};
-	uint32_t later = differs & VF_CHANGES_UNUSED;
+	uint32_t later = differs & VF_ATTRS_UNUSED;
 
 	attrs_put(&now, want, differs & ~later);
 	if (now.len)
