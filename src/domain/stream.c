@@ -10,45 +10,16 @@
 #include "base/find.h"
 #include "base/parse.h"
 #include "domain/domain.h"
+#include "domain/stream_place.h"
 
 #define DEPTH_MAX 64 /* libvirt's deepest is about 12, foreign metadata aside */
 #define NS_SEPARATOR '|'
-#define OURS VFCTL_METADATA_NS "|"
-#define QEMU "http://libvirt.org/schemas/domain/qemu/1.0|"
-
-/* The position of an element in the document, as far as it matters here. */
-enum place {
-	ELSEWHERE,
-	DOMAIN,
-	NAME,
-	UUID,
-	METADATA,
-	OUR_GUEST,
-	OUR_VF,
-	OUR_TUNING,
-	CPUTUNE,
-	EMULATOR_PIN,
-	DEVICES,
-	HOST_DEVICE, /* PCI hostdev or hostdev interface */
-	DISK, /* its layers may be on functions that QEMU drives itself (type nvme) */
-	NETWORK_INTERFACE, /* of a libvirt network, which may be a pool of VFs */
-	MACVTAP_INTERFACE, /* on a network device of the host, which may be a VF's */
-	VDPA_INTERFACE,
-	REFERENCE_SOURCE, /* <source> of one of these three */
-	QEMU_ARGS,
-	QEMU_ARG,
-	MAC,
-	VLAN,
-	TAG,
-	SOURCE,
-	SOURCE_ADDRESS,
-};
 
 struct stream {
 	struct vfctl_ctx *ctx;
 	XML_Parser parser;
 	struct vfctl_domain_intent *intent;
-	enum place places[DEPTH_MAX + 1];
+	enum stream_place places[DEPTH_MAX + 1];
 	unsigned depth;
 	bool has_name, has_uuid, has_intent, has_tuning;
 	bool skip_metadata;
@@ -97,107 +68,9 @@ static void odd_device(struct stream *s, int error, const char *message)
 		s->unread = str_format("domain XML, line %lu: %s", line_of(s->parser), message);
 }
 
-static const char *attr(const XML_Char **attrs, const char *name)
-{
-	for (; attrs[0]; attrs += 2)
-		if (str_eq(attrs[0], name))
-			return attrs[1];
-	return NULL;
-}
-
-static bool attr_is(const XML_Char **attrs, const char *name, const char *value)
-{
-	const char *text = attr(attrs, name);
-
-	return text && str_eq(text, value);
-}
-
-static enum place in_domain(const char *name, const XML_Char **attrs)
-{
-	static const struct {
-		const char *name;
-		enum place place;
-	} places[] = {{"name", NAME}, {"uuid", UUID}, {"metadata", METADATA},
-		{"devices", DEVICES}, {"cputune", CPUTUNE}, {QEMU "commandline", QEMU_ARGS}};
-
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (str_eq(places[i].name, name))
-			return places[i].place;
-	return ELSEWHERE;
-}
-
-static enum place in_devices(const char *name, const XML_Char **attrs)
-{
-	if (str_eq(name, "hostdev") && attr_is(attrs, "type", "pci") &&
-		!attr_is(attrs, "mode", "capabilities"))
-		return HOST_DEVICE;
-	if (str_eq(name, "interface") && attr_is(attrs, "type", "hostdev"))
-		return HOST_DEVICE;
-	if (str_eq(name, "interface"))
-		return attr_is(attrs, "type", "network") ? NETWORK_INTERFACE
-			: attr_is(attrs, "type", "direct") ? MACVTAP_INTERFACE
-			: attr_is(attrs, "type", "vdpa") ? VDPA_INTERFACE : ELSEWHERE;
-	return str_eq(name, "disk") ? DISK : ELSEWHERE;
-}
-
-static enum place in_disk(const char *name, const XML_Char **attrs)
-{
-	if (str_eq(name, "backingStore") || str_eq(name, "dataStore") ||
-		str_eq(name, "mirror"))
-		return DISK;
-	return str_eq(name, "source") && attr_is(attrs, "type", "pci") ? SOURCE : ELSEWHERE;
-}
-
-/* A VF from a pool is in <actual> (status files), or in the form of a hostdev (hooks). */
-static enum place in_device(enum place parent, const char *name, const XML_Char **attrs)
-{
-	if (str_eq(name, "mac"))
-		return MAC;
-	if (str_eq(name, "vlan"))
-		return VLAN;
-	if (str_eq(name, "actual"))
-		return attr_is(attrs, "type", "hostdev") ? HOST_DEVICE
-			: attr_is(attrs, "type", "direct") ? MACVTAP_INTERFACE : ELSEWHERE;
-	if (!str_eq(name, "source"))
-		return ELSEWHERE;
-	return parent == HOST_DEVICE ? SOURCE : REFERENCE_SOURCE;
-}
-
-static enum place place_of(enum place parent, const char *name, const XML_Char **attrs)
-{
-	switch (parent) {
-	case DOMAIN:
-		return in_domain(name, attrs);
-	case METADATA:
-		return str_eq(name, OURS METADATA_GUEST) ? OUR_GUEST : ELSEWHERE;
-	case OUR_GUEST:
-		return str_eq(name, OURS METADATA_VF) ? OUR_VF
-			: str_eq(name, OURS METADATA_TUNING) ? OUR_TUNING : ELSEWHERE;
-	case CPUTUNE:
-		return str_eq(name, "emulatorpin") ? EMULATOR_PIN : ELSEWHERE;
-	case DEVICES:
-		return in_devices(name, attrs);
-	case QEMU_ARGS:
-		return str_eq(name, QEMU "arg") ? QEMU_ARG : ELSEWHERE;
-	case HOST_DEVICE:
-	case NETWORK_INTERFACE:
-	case MACVTAP_INTERFACE:
-	case VDPA_INTERFACE:
-		return in_device(parent, name, attrs);
-	case DISK:
-		return in_disk(name, attrs);
-	case VLAN:
-		return str_eq(name, "tag") ? TAG : ELSEWHERE;
-	case SOURCE:
-		return str_eq(name, "address") ? SOURCE_ADDRESS : ELSEWHERE;
-	default:
-		return ELSEWHERE;
-	}
-}
-
 static void begin_guest(struct stream *s, const XML_Char **attrs)
 {
-	const char *lease = attr(attrs, "lease");
+	const char *lease = stream_attr(attrs, "lease");
 
 	if (s->has_intent)
 		stop_at(s, -EINVAL,
@@ -256,7 +129,7 @@ static void begin_tuning(struct stream *s, const XML_Char **attrs)
 /* In the form "0-3,8", as libvirt writes it. */
 static void begin_emulator_pin(struct stream *s, const XML_Char **attrs)
 {
-	const char *list = attr(attrs, "cpuset");
+	const char *list = stream_attr(attrs, "cpuset");
 	struct vfctl_cpuset cpus;
 
 	if (list && vfctl_cpuset_parse(list, &cpus) == 0)
@@ -266,7 +139,7 @@ static void begin_emulator_pin(struct stream *s, const XML_Char **attrs)
 static int read_field(
 	const XML_Char **attrs, const char *name, uint64_t max, uint64_t *ret)
 {
-	const char *text = attr(attrs, name);
+	const char *text = stream_attr(attrs, name);
 
 	*ret = 0;
 	return text ? parse_any_base(text, max, ret) : 0;
@@ -345,13 +218,13 @@ static void add_name(struct stream *s, enum vfctl_reference_form form, const cha
 		s->intent->reference_count--;
 }
 
-static void begin_reference(struct stream *s, enum place interface, const XML_Char **attrs)
+static void begin_reference(struct stream *s, enum stream_place interface, const XML_Char **attrs)
 {
 	if (interface == NETWORK_INTERFACE)
-		add_name(s, VFCTL_REFERENCE_NETWORK, attr(attrs, "network"));
+		add_name(s, VFCTL_REFERENCE_NETWORK, stream_attr(attrs, "network"));
 	else
 		add_name(s, interface == VDPA_INTERFACE ? VFCTL_REFERENCE_VDPA
-			: VFCTL_REFERENCE_MACVTAP, attr(attrs, "dev"));
+			: VFCTL_REFERENCE_MACVTAP, stream_attr(attrs, "dev"));
 }
 
 static void begin_qemu_arg(struct stream *s, const char *value)
@@ -371,7 +244,7 @@ static void begin_qemu_arg(struct stream *s, const char *value)
 /* Values that libvirt will set on the VF by itself, after the hook. */
 static void begin_mac(struct stream *s, const XML_Char **attrs)
 {
-	const char *text = attr(attrs, "address");
+	const char *text = stream_attr(attrs, "address");
 
 	s->device.has_mac = text && vfctl_mac_parse(text, &s->device.mac) == 0;
 }
@@ -388,7 +261,7 @@ static void begin_tag(struct stream *s, const XML_Char **attrs)
 static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attrs)
 {
 	struct stream *s = data;
-	enum place place;
+	enum stream_place place;
 
 	if (s->error)
 		return;
@@ -404,7 +277,7 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 		stop_at(s, -EINVAL, "the root is not <domain>; is it the right file?");
 		return;
 	}
-	place = s->depth == 0 ? DOMAIN : place_of(s->places[s->depth - 1], name, attrs);
+	place = s->depth == 0 ? DOMAIN : stream_place(s->places[s->depth - 1], name, attrs);
 	if (s->skip_metadata && place == METADATA) {
 		s->skipped = 1;
 		return;
@@ -430,13 +303,13 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
 	else if (place == REFERENCE_SOURCE)
 		begin_reference(s, s->places[s->depth - 2], attrs);
 	else if (place == QEMU_ARG)
-		begin_qemu_arg(s, attr(attrs, "value"));
+		begin_qemu_arg(s, stream_attr(attrs, "value"));
 }
 
 static void XMLCALL on_text(void *data, const XML_Char *text, int len)
 {
 	struct stream *s = data;
-	enum place place = s->depth ? s->places[s->depth - 1] : ELSEWHERE;
+	enum stream_place place = s->depth ? s->places[s->depth - 1] : ELSEWHERE;
 
 	if (s->error || (place != NAME && place != UUID))
 		return;
@@ -466,7 +339,7 @@ static void end_uuid(struct stream *s)
 static void XMLCALL on_end(void *data, const XML_Char *name)
 {
 	struct stream *s = data;
-	enum place place;
+	enum stream_place place;
 
 	if (s->skipped) {
 		s->skipped--;

@@ -209,6 +209,11 @@ const char *xml_name(const struct xml_node *node)
 	return (const char *)in(node)->name;
 }
 
+const char *xml_ns(const struct xml_node *node)
+{
+	return in(node)->ns ? (const char *)in(node)->ns->href : "";
+}
+
 unsigned xml_line(const struct xml_node *node)
 {
 	return node ? in(node)->line : 0;
@@ -299,6 +304,17 @@ int xml_each_attr(const struct xml_node *node,
 	for (xmlAttrPtr a = in(node)->properties; a && !r; a = a->next)
 		if (!a->ns)
 			r = fn(data, (const char *)a->name, attr_value(a));
+	return r;
+}
+
+int xml_each_attr_of_any(const struct xml_node *node,
+	int (*fn)(void *data, const char *ns, const char *name, const char *value), void *data)
+{
+	int r = 0;
+
+	for (xmlAttrPtr a = in(node)->properties; a && !r; a = a->next)
+		r = fn(data, a->ns ? (const char *)a->ns->href : "", (const char *)a->name,
+			attr_value(a));
 	return r;
 }
 
@@ -473,7 +489,7 @@ void xml_remove_children(struct xml_node *node, const char *name)
 		xml_remove(child);
 }
 
-/* ---- copies and comparison ---- */
+/* ---- copies ---- */
 
 struct xml_node *xml_first(const struct xml_node *node)
 {
@@ -493,21 +509,7 @@ struct xml_node *xml_after(const struct xml_node *node)
 	return out(next);
 }
 
-static const char *ns_of(const struct xml_node *node)
-{
-	return in(node)->ns ? (const char *)in(node)->ns->href : "";
-}
-
-bool xml_same_name(const struct xml_node *a, const struct xml_node *b)
-{
-	return str_eq((const char *)in(a)->name, (const char *)in(b)->name) && str_eq(ns_of(a), ns_of(b));
-}
-
-/*
- * The text of the node, without that of its children; "" if it has no text. NULL if memory is
- * exhausted.
- */
-static char *own_text(const struct xml_node *node)
+char *xml_own_text(const struct xml_node *node)
 {
 	_buf_ struct buf text = {0};
 
@@ -516,19 +518,6 @@ static char *own_text(const struct xml_node *node)
 		if (c->type == XML_TEXT_NODE || c->type == XML_CDATA_SECTION_NODE)
 			buf_puts(&text, c->content ? (const char *)c->content : "");
 	return text.failed ? NULL : buf_steal(&text);
-}
-
-/* libvirt indents the metadata. */
-static char *dense_text(const struct xml_node *node)
-{
-	char *text = own_text(node), *to = text;
-
-	for (const char *from = text; from && *from; from++)
-		if (!strchr(" \t\r\n", *from))
-			*to++ = *from;
-	if (to)
-		*to = '\0';
-	return text;
 }
 
 struct xml_node *xml_add_copy(struct xml_node *parent, const struct xml_node *node)
@@ -545,7 +534,7 @@ struct xml_node *xml_add_copy(struct xml_node *parent, const struct xml_node *no
 	for (xmlAttrPtr a = in(node)->properties; a; a = a->next)
 		if (!a->ns)
 			xml_set(copy, (const char *)a->name, attr_value(a));
-	text = own_text(node);
+	text = xml_own_text(node);
 	if (!text)
 		mark_failed(in(parent)->doc);
 	else if (*text)
@@ -553,86 +542,4 @@ struct xml_node *xml_add_copy(struct xml_node *parent, const struct xml_node *no
 	for (const struct xml_node *c = xml_first(node); c; c = xml_after(c))
 		xml_add_copy(copy, c);
 	return copy;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Append the texts in order, each after a separator that cannot be in XML. */
-static void put_sorted(struct buf *to, char **texts, size_t count)
-{
-	qsort(texts, count, sizeof(*texts), by_text);
-	for (size_t i = 0; i < count; i++)
-		buf_printf(to, "\001%s", texts[i]);
-}
-
-static char *canonical(const struct xml_node *node);
-
-static void put_attrs(struct buf *to, const xmlNode *node)
-{
-	_strv_ char **texts = NULL;
-	size_t count = 0;
-
-	for (xmlAttrPtr a = node->properties; a; a = a->next)
-		count++;
-	texts = calloc(count + 1, sizeof(*texts));
-	to->failed |= !texts;
-	count = 0;
-	for (xmlAttrPtr a = node->properties; a && !to->failed; a = a->next) {
-		texts[count] = str_format("%s %s=%s", a->ns ? (const char *)a->ns->href : "",
-			(const char *)a->name, attr_value(a));
-		to->failed |= !texts[count++];
-	}
-	if (!to->failed)
-		put_sorted(to, texts, count);
-}
-
-static void put_children(struct buf *to, const struct xml_node *node)
-{
-	_strv_ char **texts = NULL;
-	size_t count = 0;
-
-	for (const struct xml_node *c = xml_first(node); c; c = xml_after(c))
-		count++;
-	texts = calloc(count + 1, sizeof(*texts));
-	to->failed |= !texts;
-	count = 0;
-	for (const struct xml_node *c = xml_first(node); c && !to->failed; c = xml_after(c)) {
-		texts[count] = canonical(c);
-		to->failed |= !texts[count++];
-	}
-	if (!to->failed)
-		put_sorted(to, texts, count);
-}
-
-/* A text that is the same for elements that mean the same. NULL if memory is exhausted. */
-static char *canonical(const struct xml_node *node)
-{
-	_buf_ struct buf text = {0};
-	_free_ char *own = dense_text(node);
-
-	buf_printf(&text, "<%s %s", ns_of(node), (const char *)in(node)->name);
-	put_attrs(&text, in(node));
-	buf_printf(&text, "\002%s", own ? own : "");
-	put_children(&text, node);
-	buf_puts(&text, ">");
-	return own && !text.failed ? buf_steal(&text) : NULL;
-}
-
-int xml_same(const struct xml_node *a, const struct xml_node *b)
-{
-	_free_ char *left = a ? canonical(a) : NULL, *right = b ? canonical(b) : NULL;
-
-	if ((a && !left) || (b && !right))
-		return -ENOMEM;
-	return left && right ? str_eq(left, right) : !left && !right;
-}
-
-int xml_same_text(const struct xml_node *a, const struct xml_node *b)
-{
-	_free_ char *left = dense_text(a), *right = dense_text(b);
-
-	return left && right ? str_eq(left, right) : -ENOMEM;
 }

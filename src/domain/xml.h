@@ -35,6 +35,8 @@ int xml_print(struct vfctl_ctx *ctx, struct xml *xml, char **ret);
 struct xml_node *xml_root(struct xml *xml);
 /* Local name; "" for an element of another namespace. */
 const char *xml_name(const struct xml_node *node);
+/* Its namespace, "" without one; owned by the document. */
+const char *xml_ns(const struct xml_node *node);
 unsigned xml_line(const struct xml_node *node);
 /* First child and next sibling with that name; any name when it is NULL. */
 struct xml_node *xml_child(const struct xml_node *node, const char *name);
@@ -59,6 +61,11 @@ bool xml_get_is(const struct xml_node *node, const char *attr, const char *value
 /* Call @fn for each attribute without namespace, until it returns non-zero. */
 int xml_each_attr(const struct xml_node *node,
 	int (*fn)(void *data, const char *name, const char *value), void *data);
+/* Call it for all, also with the namespace ("" without). */
+int xml_each_attr_of_any(const struct xml_node *node,
+	int (*fn)(void *data, const char *ns, const char *name, const char *value), void *data);
+/* Its text without that of its children; "" without text. free() it; NULL: memory is exhausted. */
+char *xml_own_text(const struct xml_node *node);
 /* The element's text without white space at the ends; NULL if it does not fit. */
 const char *xml_text(const struct xml_node *node, char *buf, size_t size);
 

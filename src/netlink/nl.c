@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
-#include <linux/netlink.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
 #include <stdio.h>
 
 #include "host/host.h"
+#include "core/types.h"
 
 #define DUMP_TRIES 20
 
@@ -133,4 +135,32 @@ int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
 	}
 	return ctx_fail(ctx, -EAGAIN, "netlink: links changed during each of %d dumps; try "
 		"again when the host is quieter", DUMP_TRIES);
+}
+
+void nl_put_getlink(struct nlmsghdr *m, int ifindex, uint32_t mask)
+{
+	struct ifinfomsg *info = mnl_nlmsg_put_extra_header(m, sizeof(*info));
+
+	info->ifi_family = AF_UNSPEC;
+	info->ifi_index = ifindex;
+	mnl_attr_put_u32(m, IFLA_EXT_MASK, mask);
+}
+
+const void *nl_payload(const struct nlattr *attr, size_t size)
+{
+	return mnl_attr_get_payload_len(attr) >= size ? mnl_attr_get_payload(attr) : NULL;
+}
+
+void nl_read_mac(const struct nlattr *attr, struct vfctl_mac *ret)
+{
+	const struct vfctl_mac *mac = nl_payload(attr, sizeof(*mac));
+
+	if (mac && mnl_attr_get_payload_len(attr) == sizeof(*mac))
+		*ret = *mac;
+}
+
+bool nl_is_link(const struct nlmsghdr *m)
+{
+	return m->nlmsg_type == RTM_NEWLINK &&
+		mnl_nlmsg_get_payload_len(m) >= sizeof(struct ifinfomsg);
 }

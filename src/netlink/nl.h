@@ -9,6 +9,7 @@
 
 struct nlmsghdr;
 struct nlattr;
+struct vfctl_mac;
 
 /* One request message under construction, or several in a row for one datagram. */
 struct nl_request {
@@ -48,5 +49,14 @@ int nl_talk(struct vfctl_ctx *ctx, int protocol, const struct nl_request *rq,
  * follows is not a whole message (then @at is not at the end).
  */
 const struct nlmsghdr *nl_next(const struct buf *reply, size_t *at);
+
+/* The attribute's data; NULL if it has fewer than @size bytes. */
+const void *nl_payload(const struct nlattr *attr, size_t size);
+/* Read a MAC; what has another length is left out. */
+void nl_read_mac(const struct nlattr *attr, struct vfctl_mac *ret);
+/* Whether it describes a network device. */
+bool nl_is_link(const struct nlmsghdr *m);
+/* The header of RTM_GETLINK for one device or for all (0); @mask: RTEXT_FILTER_*. */
+void nl_put_getlink(struct nlmsghdr *m, int ifindex, uint32_t mask);
 
 #endif
