@@ -158,6 +158,9 @@ int fail_as(const struct invocation *in, int status, int error, const char *fmt,
  */
 int option_seconds(const struct invocation *in, const char *option, unsigned min, unsigned max,
 	unsigned *ret);
+/* The same for a number; @ret is a uint32_t. */
+int option_number(const struct invocation *in, const char *option, uint32_t min, uint32_t max,
+	uint32_t *ret);
 /* Do this for a mistake of the user. */
 #define usage(in, ...) fail_as((in), EXIT_USAGE, -EINVAL, __VA_ARGS__)
 

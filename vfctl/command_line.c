@@ -2,10 +2,12 @@
 /* Parse the command line: commands, their verbs, operands and options. */
 #include "command_line.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/nearest.h"
+#include "core/parse.h"
 
 const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this host", NULL},
@@ -260,6 +262,16 @@ int command_line_check(const struct invocation *in)
 	if (in->command->subs || in->arg_count < in->command->min_args + in->command->sub)
 		return usage(in, "needs: vfctl %s %s", command_typed(in->command), in->command->args);
 	return 0;
+}
+
+int option_number(const struct invocation *in, const char *option, uint32_t min, uint32_t max,
+	uint32_t *ret)
+{
+	const char *text = option_of(in, option);
+
+	if (!text || parse_u32(text, min, max, ret) == 0)
+		return 0;
+	return usage(in, "--%s must be %" PRIu32 " to %" PRIu32 ", not '%s'", option, min, max, text);
 }
 
 int option_seconds(const struct invocation *in, const char *option, unsigned min, unsigned max,

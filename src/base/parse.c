@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -210,6 +212,24 @@ bool utf8_valid(const char *text, uint64_t len)
 		i += (uint64_t)bytes;
 	}
 	return true;
+}
+
+char *size_text(uint64_t bytes, char buf[SIZE_TEXT])
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	const uint64_t mib = UINT64_C(1) << 20, gib = UINT64_C(1) << 30;
+	size_t unit = 0;
+
+	if (bytes >= gib && bytes % mib) {
+		snprintf(buf, SIZE_TEXT, "%" PRIu64 ".%" PRIu64 " GiB", bytes / gib, bytes % gib * 10 / gib);
+		return buf;
+	}
+	while (bytes && bytes % 1024 == 0 && unit + 1 < ARRAY_SIZE(units)) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(buf, SIZE_TEXT, "%" PRIu64 " %s", bytes, units[unit]);
+	return buf;
 }
 
 bool uuid_valid(const char *text)

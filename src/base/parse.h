@@ -5,12 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * Strict readers: the whole text must be digits (no sign, space, base prefix or suffix). -EINVAL if
- * it is not a number, -ERANGE outside min..max.
- */
+#include "core/parse.h"
+
+/* Strict readers, like parse_u32(). */
 int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret);
-int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *ret);
 int parse_u16(const char *text, uint16_t min, uint16_t max, uint16_t *ret);
 /* A decimal number with an optional minus, as the kernel prints one. */
 int parse_int(const char *text, int min, int max, int *ret);

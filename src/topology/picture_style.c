@@ -108,14 +108,6 @@ static void put_name(struct buf *b, const char *name)
 	buf_puts(b, "...");
 }
 
-static void put_bytes(struct buf *b, uint64_t bytes)
-{
-	if (bytes >> 30 && !(bytes & ((1u << 30) - 1)))
-		buf_printf(b, "%" PRIu64 " GiB", bytes >> 30);
-	else
-		buf_printf(b, "%" PRIu64 " MiB", bytes >> 20);
-}
-
 void style_put_cpus(struct buf *text, const struct vfctl_cpuset *set)
 {
 	char list[100];
@@ -174,7 +166,7 @@ static void put_pools(const struct vfctl_node *n, struct buf *text)
 			buf_printf(text, "%" PRIu64 " of ", p->total);
 		else
 			buf_printf(text, "%" PRIu64 " of %" PRIu64 " free of ", p->free, p->total);
-		put_bytes(text, p->page_bytes);
+		buf_puts(text, size_text(p->page_bytes, (char[SIZE_TEXT]){0}));
 	}
 }
 
@@ -218,7 +210,7 @@ void style_node_line(const struct vfctl_host_model *m, const struct vfctl_node *
 		buf_printf(text, "%zu core%s (%zu free), ", all, all == 1 ? "" : "s", free);
 	else
 		buf_puts(text, "no CPUs, ");
-	put_bytes(text, n->memory_bytes);
+	buf_puts(text, size_text(n->memory_bytes, (char[SIZE_TEXT]){0}));
 }
 
 /* ---- PFs and VFs ---- */
@@ -359,7 +351,7 @@ bool style_share(const struct vfctl_node *n, const struct vfctl_occupant *o, str
 	}
 	if (bytes) {
 		buf_puts(text, comma);
-		put_bytes(text, bytes);
+		buf_puts(text, size_text(bytes, (char[SIZE_TEXT]){0}));
 	}
 	return true;
 }
@@ -457,7 +449,7 @@ static void put_guest(const struct vfctl_host_model *m, size_t at, struct buf *l
 	}
 	if (bytes) {
 		buf_puts(line, ", ");
-		put_bytes(line, bytes);
+		buf_puts(line, size_text(bytes, (char[SIZE_TEXT]){0}));
 	}
 	put_vfs(m, o, line);
 }

@@ -218,22 +218,11 @@ static int add_latency(struct vfctl_ctx *ctx, uint32_t us, struct steps *steps)
 
 /* ---- pages ---- */
 
-#define WORDS 32
-
-static const char *size_text(uint64_t bytes, char buf[WORDS])
-{
-	if (bytes >> 20)
-		snprintf(buf, WORDS, "%" PRIu64 " MiB", bytes >> 20);
-	else
-		snprintf(buf, WORDS, "%" PRIu64 " KiB", bytes >> 10);
-	return buf;
-}
-
 /* How many of the @now present pages could be freed. */
 static int check_free(struct vfctl_ctx *ctx, const struct vfctl_hugepages *h, uint32_t now)
 {
 	_free_ char *text = NULL;
-	char message[WORDS];
+	char message[SIZE_TEXT];
 	uint32_t free_pages = 0;
 	int r = host_read(ctx, &text, PAGES, h->node, h->size_bytes >> 10, "free_hugepages");
 
@@ -250,7 +239,7 @@ static int add_pages(struct vfctl_ctx *ctx, const struct vfctl_hugepages *h, str
 {
 	_free_ char *path = str_format(PAGES, h->node, h->size_bytes >> 10, "nr_hugepages");
 	_free_ char *text = NULL;
-	char want[16], what[80], message[WORDS];
+	char want[16], what[80], message[SIZE_TEXT];
 	uint32_t now;
 	int r = path ? read_value(ctx, path, &text) : ctx_oom(ctx);
 

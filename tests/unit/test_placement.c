@@ -303,12 +303,12 @@ static void refusals_say_what_is_short(void **state)
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_MEMORY);
 	assert_true(has_reason(
-		a, VFCTL_REASON_SHORT, "4GiB requested in pages of 1GiB, 3GiB free"));
-	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "reserve 1 more page of 1GiB on node 0 "
+		a, VFCTL_REASON_SHORT, "4 GiB requested in pages of 1 GiB, 3 GiB free"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "reserve 1 more page of 1 GiB on node 0 "
 		"(hugepages-1048576kB/nr_hugepages)"));
 	assert_true(has_reason(a, VFCTL_REASON_REMEDY,
 		"with affinity: preferred (some of its VFs would be remote) it fits"));
-	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 3GiB of memory it fits"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 3 GiB of memory it fits"));
 	vfctl_plan_free(plan);
 }
 

@@ -50,9 +50,9 @@ static void odd_memory_and_large_pages_only(void **state)
 	plan = make_plan(&h, &r, 1);
 	a = &plan->assignments[0];
 	assert_int_equal(a->refusal, VFCTL_REFUSAL_MEMORY);
-	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 0: 1536MiB of memory requested, "));
-	assert_true(has_reason(a, VFCTL_REASON_SHORT, "whole pages of 1GiB"));
-	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 2GiB of memory it fits"));
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 0: 1536 MiB of memory requested, "));
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "whole pages of 1 GiB"));
+	assert_true(has_reason(a, VFCTL_REASON_REMEDY, "with 2 GiB of memory it fits"));
 	vfctl_plan_free(plan);
 }
 
@@ -91,7 +91,7 @@ static void no_more_pages_than_memory(void **state)
 	plan = make_plan(&h, &r, 1);
 	assert_int_equal(plan->assignments[0].refusal, VFCTL_REFUSAL_MEMORY);
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_SHORT,
-		"140GiB requested in pages of 1GiB, 4GiB free"));
+		"140 GiB requested in pages of 1 GiB, 4 GiB free"));
 	assert_silent(&plan->assignments[0], "more");
 	assert_silent(&plan->assignments[0], "nr_hugepages");
 	vfctl_plan_free(plan);
@@ -100,7 +100,7 @@ static void no_more_pages_than_memory(void **state)
 	r.memory_bytes = 6 * GIB;
 	plan = make_plan(&h, &r, 1);
 	assert_true(has_reason(&plan->assignments[0], VFCTL_REASON_REMEDY,
-		"reserve 2 more pages of 1GiB on node 0 (hugepages-1048576kB/nr_hugepages)"));
+		"reserve 2 more pages of 1 GiB on node 0 (hugepages-1048576kB/nr_hugepages)"));
 	vfctl_plan_free(plan);
 }
 
@@ -124,7 +124,7 @@ static void each_node_lacks_something_else(void **state)
 	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 0: 1 free whole core (1 CPU), 3 needed"));
 	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 1: VFs: 1 of any PF requested, local; "
 		"free: 2 on node 0, 2 on node 2"));
-	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 2: 4GiB of memory requested, 2GiB free"));
+	assert_true(has_reason(a, VFCTL_REASON_SHORT, "node 2: 4 GiB of memory requested, 2 GiB free"));
 	assert_int_equal(a->reason_count > 3 ? a->reasons[3].kind : VFCTL_REASON_REMEDY,
 		VFCTL_REASON_REMEDY);
 	vfctl_plan_free(plan);

@@ -57,19 +57,9 @@ struct reservation {
 
 static int read_count(struct guid *g, struct reservation *r)
 {
-	const char *text = option_of(g->in, "count");
-	char *end;
-	unsigned long count;
-
 	r->count = 1;
-	if (!text)
-		return 0;
-	count = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || count < 1 || count > COUNT_MAX)
-		return usage(g->in, "--count must be 1 to %d, not '%s'", COUNT_MAX, text);
-	r->count = (uint32_t)count;
-	r->numbered = true;
-	return 0;
+	r->numbered = option_of(g->in, "count");
+	return option_number(g->in, "count", 1, COUNT_MAX, &r->count);
 }
 
 static int read_owner(struct guid *g, struct reservation *r)

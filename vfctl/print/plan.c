@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/parse.h"
+
 #define LABEL 12 /* columns before the text after a label */
 #define S(count) ((count) == 1 ? "" : "s")
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
@@ -14,19 +16,6 @@ static const char *cpus_text(const struct vfctl_cpuset *set, char *buf, size_t s
 		memcpy(buf + size - 4, "...", 4);
 	if (!buf[0])
 		snprintf(buf, size, "none");
-	return buf;
-}
-
-static const char *size_text(uint64_t bytes, char buf[32])
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-	size_t unit = 0;
-
-	while (bytes && bytes % 1024 == 0 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-		bytes /= 1024;
-		unit++;
-	}
-	snprintf(buf, 32, "%" PRIu64 " %s", bytes, units[unit]);
 	return buf;
 }
 

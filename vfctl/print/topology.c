@@ -80,29 +80,14 @@ static const char *bytes_text(uint64_t bytes, char buf[32])
 void topology_line(struct out *out, const char *label, const char *fmt, ...)
 {
 	_free_ char *text = NULL;
-	char *at;
 	va_list args;
 
 	va_start(args, fmt);
 	if (vasprintf(&text, fmt, args) < 0)
 		text = NULL;
 	va_end(args);
-	for (at = text; at; label = "") {
-		size_t cut = strlen(at), width = out_width(out);
-		size_t room = (width > WIDTH_LEAST ? width : WIDTH_LEAST) - LABEL;
-
-		if (cut > room) {
-			cut = room;
-			while (cut && at[cut - 1] != ',' && at[cut - 1] != ' ')
-				cut--;
-			cut = cut ? cut : room;
-			while (cut > 1 && ((unsigned char)at[cut] & 0xc0) == 0x80)
-				cut--; /* not within a character */
-		}
-		out_line(out, "  %-*s%.*s", LABEL - 2, label,
-			(int)(cut && at[cut - 1] == ' ' ? cut - 1 : cut), at);
-		at = at[cut] ? at + cut : NULL;
-	}
+	if (text)
+		out_fold(out, LABEL, "  %-*s%s", LABEL - 2, label, text);
 }
 
 /* ---- who ---- */

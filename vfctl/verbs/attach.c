@@ -49,25 +49,10 @@ static int read_form(struct invocation *in, enum vfctl_vf_form *ret)
 	return text ? usage(in, "--form must be auto, interface or hostdev, not '%s'", text) : 0;
 }
 
-static int read_number(struct invocation *in, const char *option, unsigned long max, uint32_t *ret)
-{
-	const char *text = option_of(in, option);
-	unsigned long value;
-	char *end;
-
-	if (!text)
-		return 0;
-	value = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end || value < 1 || value > max)
-		return usage(in, "--%s must be 1 to %lu, not '%s'", option, max, text);
-	*ret = (uint32_t)value;
-	return 0;
-}
-
 /* The number of VFs, and whether present ones count. */
 static int read_count(struct invocation *in, struct vfctl_attach_options *o)
 {
-	int status = read_number(in, "count", VFCTL_GUEST_VFS_MAX, &o->count);
+	int status = option_number(in, "count", 1, VFCTL_GUEST_VFS_MAX, &o->count);
 
 	if (!status && o->count && o->vf)
 		status = usage(in, "--count is for VFs of a PF (--pf), not for one that is named");

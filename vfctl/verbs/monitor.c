@@ -15,7 +15,6 @@
 
 #define AGAIN_MS 1000 /* after a failed read, and during a change */
 #define FOREVER_S 31536000u
-#define LINES_MAX 4294967295ul
 #define WORDS_MAX 2560 /* length of a line; JSON is not truncated */
 
 struct monitor {
@@ -25,7 +24,7 @@ struct monitor {
 	int signal_fd, stop_fd; /* the latter becomes readable when a signal arrives or the
 				   reader is gone */
 	bool journal;
-	unsigned long left; /* lines to print; 0: no limit */
+	uint32_t left; /* lines to print; 0: no limit */
 	bool ended;	    /* all lines are printed, or there is no reader */
 	int64_t end_ms;	    /* CLOCK_MONOTONIC; 0: none */
 	bool failing;	    /* the last read failed, which was reported */
@@ -383,18 +382,6 @@ static int begin_monitor(struct monitor *m)
 
 /* ---- the command ---- */
 
-static int read_number(struct invocation *in, const char *name, unsigned long max,
-	unsigned long *ret)
-{
-	const char *text = option_of(in, name);
-	char *end;
-
-	*ret = text ? strtoul(text, &end, 10) : 0;
-	if (text && (*text < '0' || *text > '9' || *end || !*ret || *ret > max))
-		return usage(in, "--%s must be a number of 1 to %lu, not '%s'", name, max, text);
-	return EXIT_DONE;
-}
-
 /* A signal ends the wait at any time, and so does the end of the reader. */
 static int open_stop(struct monitor *m)
 {
@@ -431,7 +418,7 @@ static int run_monitor(struct invocation *in)
 	_cleanup_(monitor_close) struct monitor m = {.in = in, .journal = option_of(in, "journal"),
 		.signal_fd = -1, .stop_fd = -1};
 	unsigned seconds = 0;
-	int status = read_number(in, "count", LINES_MAX, &m.left);
+	int status = option_number(in, "count", 1, UINT32_MAX, &m.left);
 
 	if (status == EXIT_DONE)
 		status = option_seconds(in, "for", 1, FOREVER_S, &seconds);

@@ -250,17 +250,15 @@ static const struct member why_not_table[] = {
 		"node"), END};
 #undef OF
 
-static int run_why_not(struct planning *p, const char *text)
+static int run_why_not(struct planning *p)
 {
 	struct vfctl_reason *reasons;
 	size_t count;
-	char *end;
-	long node = strtol(text, &end, 10);
-	int r;
+	uint32_t node;
+	int r = option_number(p->in, "why-not", 0, VFCTL_CPU_MAX - 1, &node);
 
-	if (!*text || *end || node < 0 || node >= VFCTL_CPU_MAX)
-		return usage(p->in, "--why-not must be the number of a NUMA node, not '%s'", text);
-	r = guest_list_add(p->in, p->in->args[0], &p->guests);
+	if (r == 0)
+		r = guest_list_add(p->in, p->in->args[0], &p->guests);
 	if (r == 0)
 		r = read_model(p->in, &p->s, &p->model);
 	if (r)
@@ -356,7 +354,7 @@ static int run_plan(struct invocation *in)
 	if (!batch && !rebalance && !in->arg_count)
 		return usage(in, "GUEST.yaml is missing");
 	return batch ? run_batch(&p, batch) : rebalance ? run_rebalance(&p)
-		: why_not ? run_why_not(&p, why_not)
+		: why_not ? run_why_not(&p)
 		: option_of(in, "model") ? run_on_model(&p) : run_live(&p);
 }
 

@@ -210,8 +210,8 @@ static const struct member model_pf_table[] = {
 static const struct member gpu_pf_table[] = {
 	IS("pf", MEMBER_TEXT, "PCI address of the PF"),
 	IS("distance", MEMBER_TEXT, "what is between them, in the words of nvidia-smi topo: PIX (at most "
-		"one PCIe switch), PXB (several), PHB (a host bridge), NODE (two host bridges of a NUMA node), "
-		"SYS (two NUMA nodes), unknown"), END};
+		"one PCIe switch), PXB (several), PHB (a host bridge), NODE (two host bridges of "
+		"a NUMA node), SYS (two NUMA nodes), unknown"), END};
 static const struct member gpu_table[] = {
 	IS("address", MEMBER_TEXT, "PCI address"),
 	IS("vendor", MEMBER_TEXT, "NVIDIA, AMD, Intel, or the number of another vendor", NULLABLE),

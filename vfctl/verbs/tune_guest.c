@@ -325,21 +325,6 @@ static int option_word(struct invocation *in, const char *name, const char *cons
 	return text ? usage(in, "--%s: '%s' is not allowed; it must be %s", name, text, all) : EXIT_DONE;
 }
 
-static int read_mtu(struct invocation *in, uint32_t *ret)
-{
-	const char *text = option_of(in, "mtu");
-	char *end;
-	unsigned long n = text ? strtoul(text, &end, 10) : 0;
-
-	if (!text)
-		return EXIT_DONE;
-	if (text[0] < '0' || text[0] > '9' || *end || n < VFCTL_MTU_MIN || n > VFCTL_MTU_MAX)
-		return usage(in, "--mtu: '%s' is not an MTU; it must be %d to %d", text, VFCTL_MTU_MIN,
-			VFCTL_MTU_MAX);
-	*ret = (uint32_t)n;
-	return EXIT_DONE;
-}
-
 static int read_network(struct invocation *in, struct guest_half *g)
 {
 	static const char *const networks[] = {"udev", "networkd", "NetworkManager", "netplan", NULL};
@@ -351,7 +336,7 @@ static int read_network(struct invocation *in, struct guest_half *g)
 	if (!status)
 		status = option_word(in, "ipoib-mode", modes, "datagram or connected", &mode);
 	if (!status)
-		status = read_mtu(in, &g->mtu);
+		status = option_number(in, "mtu", VFCTL_MTU_MIN, VFCTL_MTU_MAX, &g->mtu);
 	g->network = (enum vfctl_guest_network)network;
 	g->ipoib_mode = (enum vfctl_ipoib_mode)mode;
 	return status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Changes of a request or of the host: how to make and describe each of them. */
+#include "base/parse.h"
 #include "placement/explain/change.h"
 
 #include <inttypes.h>
@@ -336,7 +337,7 @@ void change_text(struct buf *line, const struct change *change, const struct cap
 		buf_printf(line, "%" PRIu64 " vCPU%s", change->value,
 			change->value == 1 ? "" : "s");
 	else if (change->kind == CHANGE_BYTES)
-		buf_printf(line, "%s of memory", memory_text(change->value, text));
+		buf_printf(line, "%s of memory", size_text(change->value, text));
 	else if (change->kind < CHANGE_OF_HOST)
 		buf_puts(line, message[change->kind]);
 }

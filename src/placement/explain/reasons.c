@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 #include "base/buf.h"
 
 /* "CPU 4", "CPUs 4-5" */
@@ -184,7 +185,7 @@ static const char *why_base(const struct capacity *capacity, const struct vfctl_
 {
 	char memory[32], page[32];
 
-	memory_text(cell->memory_bytes, memory);
+	size_text(cell->memory_bytes, memory);
 	for (unsigned p = 1; p < capacity->page_count; p++)
 		if (cell->memory_bytes % capacity->page_bytes[p] == 0) {
 			snprintf(buf, 128, "no pool of huge pages on node %d has %s free",
@@ -193,7 +194,7 @@ static const char *why_base(const struct capacity *capacity, const struct vfctl_
 		}
 	if (capacity->page_count > 1)
 		snprintf(buf, 128, "%s is not a whole number of pages of %s", memory,
-			memory_text(capacity->page_bytes[1], page));
+			size_text(capacity->page_bytes[1], page));
 	else
 		snprintf(buf, 128, "this host has no huge pages");
 	return buf;
@@ -208,10 +209,10 @@ static bool explain_memory(struct vfctl_assignment *a, const struct capacity *ca
 	for (size_t k = 0; k < a->cell_count; k++) {
 		const struct vfctl_cell *c = &a->cells[k];
 
-		memory_text(c->memory_bytes, memory);
+		size_text(c->memory_bytes, memory);
 		if (c->page_bytes != VFCTL_PAGES_BASE)
 			ok &= reason_add(a, VFCTL_REASON_CHOICE, "memory: %s in pages of %s, strictly "
-				"on node %d", memory, memory_text(c->page_bytes, page),
+				"on node %d", memory, size_text(c->page_bytes, page),
 				c->memory_node);
 		else
 			ok &= reason_add(a, VFCTL_REASON_CHOICE, "memory: %s, strictly on node %d",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "placement/explain/refuse.h"
+#include "base/parse.h"
 #include "placement/explain/remedies.h"
 
 /* Largest number of remedies with a single change. */
@@ -550,7 +551,7 @@ static void try_more_pages(struct refusal *f)
 		return;
 	buf_printf(&line, "reserve %" PRIu64 " more page%s of %s on node %d (hugepages-%" PRIu64
 		"kB/nr_hugepages)", best.value, best.value == 1 ? "" : "s",
-		memory_text(r->page_bytes, page), f->capacity->nodes[best.index].id,
+		size_text(r->page_bytes, page), f->capacity->nodes[best.index].id,
 		r->page_bytes / 1024);
 	tell_remedy_of_host(f, &best, &line);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 #include "placement/explain/refuse.h"
 
 #define S(n) ((n) == 1 ? "" : "s")
@@ -298,7 +299,7 @@ static void unsuited_text(const struct refusal *f, const struct vfctl_request *r
 	for (unsigned p = 1; p < f->capacity->page_count && r->page_bytes == VFCTL_PAGES_AUTO; p++)
 		if (!page_suits(r, f->capacity->page_bytes[p]) && room->memory[p] >= r->memory_bytes) {
 			buf_printf(line, " (it is not whole pages of %s)",
-				memory_text(f->capacity->page_bytes[p], page));
+				size_text(f->capacity->page_bytes[p], page));
 			return;
 		}
 }
@@ -309,9 +310,9 @@ static void memory_message(const struct refusal *f, const struct vfctl_request *
 	bool any = r->page_bytes == VFCTL_PAGES_AUTO || r->page_bytes == VFCTL_PAGES_BASE;
 	char asked[32], left[32], page[32];
 
-	memory_text(r->memory_bytes, asked);
+	size_text(r->memory_bytes, asked);
 	if (most_memory(f, r, room))
-		memory_text(most_memory(f, r, room), left);
+		size_text(most_memory(f, r, room), left);
 	else
 		snprintf(left, sizeof(left), "nothing");
 	if (any)
@@ -320,7 +321,7 @@ static void memory_message(const struct refusal *f, const struct vfctl_request *
 			" in pages of one size" : "");
 	else
 		buf_printf(line, "%s requested in pages of %s, %s free in such pages", asked,
-			memory_text(r->page_bytes, page), left);
+			size_text(r->page_bytes, page), left);
 	unsuited_text(f, r, room, line);
 }
 
@@ -494,7 +495,7 @@ static bool say_cells(struct refusal *f)
 		if (refusal_fits_on(f, f->capacity, &cell.r) || f->error)
 			continue;
 		snprintf(of, sizeof(of), "cell %zu (%" PRIu32 " vCPU%s, %s) on ", k, cell.r.vcpus,
-			S(cell.r.vcpus), memory_text(cell.r.memory_bytes, memory));
+			S(cell.r.vcpus), size_text(cell.r.memory_bytes, memory));
 		say_nodes(f, &cell.r, of);
 		any++;
 	}

@@ -131,7 +131,5 @@ uint64_t capacity_threads_within(const struct capacity *s, const struct node_fre
 /* memory.c: free bytes of a node in pages of one size, before this plan. */
 uint64_t memory_free(const struct vfctl_host_model *model, const bool *leave_out,
 	const struct vfctl_node *node, uint64_t page_bytes);
-/* "16GiB", "1536MiB": the largest unit that keeps the number whole. */
-char *memory_text(uint64_t bytes, char buf[32]);
 
 #endif

@@ -83,26 +83,3 @@ uint64_t memory_free(const struct vfctl_host_model *m, const bool *leave_out,
 		return 0;
 	return after_all(m, leave_out, node->id, VFCTL_PAGES_BASE, base, true);
 }
-
-char *memory_text(uint64_t bytes, char buf[32])
-{
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-	const uint64_t gib = UINT64_C(1) << 30;
-	size_t unit = 0;
-
-	/*
-	 * Round large odd amounts down to a tenth, so that never more than the free amount is
-	 * reported.
-	 */
-	if (bytes >= gib && bytes % (UINT64_C(1) << 20)) {
-		snprintf(buf, 32, "%" PRIu64 ".%" PRIu64 "GiB", bytes / gib,
-			bytes % gib * 10 / gib);
-		return buf;
-	}
-	while (bytes && bytes % 1024 == 0 && unit + 1 < ARRAY_SIZE(units)) {
-		bytes /= 1024;
-		unit++;
-	}
-	snprintf(buf, 32, "%" PRIu64 "%s%s", bytes, unit ? "" : " ", units[unit]);
-	return buf;
-}
