@@ -334,7 +334,7 @@ bool style_share(const struct vfctl_node *n, const struct vfctl_occupant *o, str
 	for (size_t i = 0; i < o->memory_count; i++)
 		if (o->memory[i].node == (int)n->id) {
 			bytes += o->memory[i].bytes;
-			shared += o->shared_vcpus ? o->shared_vcpus[i] : 0;
+			shared += o->memory[i].shared_vcpus;
 		}
 	if (vfctl_cpuset_empty(&cpus) && !bytes && !shared)
 		return false;
@@ -362,7 +362,7 @@ static bool runs_on(const struct vfctl_occupant *o, const struct vfctl_node *n)
 	if (!vfctl_cpuset_empty(&o->cpus))
 		return vfctl_cpuset_intersects(&o->cpus, &n->cpus);
 	for (size_t i = 0; i < o->memory_count; i++)
-		if (o->memory[i].node == (int)n->id && o->shared_vcpus && o->shared_vcpus[i])
+		if (o->memory[i].node == (int)n->id && o->memory[i].shared_vcpus)
 			return true;
 	return false;
 }

@@ -100,7 +100,7 @@ static void all_of_it_is_read(void **state)
 	assert_int_equal(m->occupant_count, 3);
 	assert_int_equal(a->memory_count, 2);
 	assert_true(a->memory[0].taken);
-	assert_int_equal(a->shared_vcpus[1], 3);
+	assert_int_equal(a->memory[1].shared_vcpus, 3);
 	assert_int_equal(a->vfs[0].node, VFCTL_NODE_NONE);
 	assert_int_equal(a->vfs[0].fabric, 7);
 	assert_true(a->vfs[0].root == VFCTL_ROOT_UNKNOWN);

@@ -102,9 +102,8 @@ static void memory_of_other_nodes(void **state)
 static void whole_means_nobody_else(void **state)
 {
 	struct vfctl_request both[] = {guest(2, NULL), guest(2, NULL)};
-	struct vfctl_promise memory = {.node = 0, .bytes = GIB};
-	struct vfctl_occupant o = {.name = "o", .memory = &memory, .memory_count = 1,
-		.shared_vcpus = (uint32_t[]){1}};
+	struct vfctl_promise memory = {.node = 0, .bytes = GIB, .shared_vcpus = 1};
+	struct vfctl_occupant o = {.name = "o", .memory = &memory, .memory_count = 1};
 	struct vfctl_plan *plan;
 	struct host_model h;
 

@@ -233,10 +233,9 @@ static void iothreads_follow(void **state)
 static void a_move_takes_a_slot(void **state)
 {
 	struct vfctl_promise memory = {.node = 1, .bytes = GIB};
-	uint32_t none = 0;
 	struct vfctl_free_vf vf;
 	struct vfctl_occupant o = {.name = carried, .memory = &memory, .memory_count = 1,
-		.shared_vcpus = &none, .vfs = &vf, .vf_count = 1};
+		.vfs = &vf, .vf_count = 1};
 	struct vfctl_rebalance *r;
 	struct host_model h;
 

@@ -246,9 +246,8 @@ static void print_shared(struct out *out, const struct vfctl_host_model *m,
 
 	for (size_t i = 0; i < m->occupant_count; i++)
 		for (size_t k = 0; k < m->occupants[i].memory_count; k++)
-			if (m->occupants[i].memory[k].node == (int)n->id &&
-				m->occupants[i].shared_vcpus)
-				used += m->occupants[i].shared_vcpus[k];
+			if (m->occupants[i].memory[k].node == (int)n->id)
+				used += m->occupants[i].memory[k].shared_vcpus;
 	snprintf(more, sizeof(more), "  carries %u of %u shared vCPUs", used,
 		vfctl_cpuset_count(&here) * ratio);
 	print_set(out, "~ shared", n, &m->shared_cpus, more);
@@ -369,7 +368,7 @@ static struct vfctl_cpuset nodes_of(const struct vfctl_host_model *m,
 		if (vfctl_cpuset_intersects(&m->topology->nodes[i].cpus, &o->cpus))
 			vfctl_cpuset_add(&nodes, m->topology->nodes[i].id);
 	for (size_t i = 0; i < o->memory_count; i++)
-		if ((o->shared_vcpus && o->shared_vcpus[i]) || vfctl_cpuset_empty(&o->cpus))
+		if (o->memory[i].shared_vcpus || vfctl_cpuset_empty(&o->cpus))
 			vfctl_cpuset_add(&nodes, (unsigned)o->memory[i].node);
 	return nodes;
 }
@@ -441,7 +440,7 @@ static void print_guest(struct out *out, const struct vfctl_host_model *m, size_
 
 	for (size_t i = 0; i < o->memory_count; i++) {
 		bytes += o->memory[i].bytes;
-		shared += o->shared_vcpus ? o->shared_vcpus[i] : 0;
+		shared += o->memory[i].shared_vcpus;
 	}
 	local_text(m, o, local, sizeof(local));
 	out_cell(out, "%c", topology_sign(at));

@@ -26,15 +26,13 @@ static struct vfctl_occupant *add_occupant(struct vfctl_ctx *ctx, struct vfctl_h
 
 /* If the node no longer exists, nothing is left to hold. */
 static int add_memory(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
-	struct vfctl_occupant *o, const struct vfctl_promise *promise, uint32_t shared_vcpus)
+	struct vfctl_occupant *o, const struct vfctl_promise *promise)
 {
-	if ((!promise->bytes && !shared_vcpus) ||
+	if ((!promise->bytes && !promise->shared_vcpus) ||
 		!vfctl_topology_node(m->topology, promise->node))
 		return 0;
-	if (!array_grow(o->memory, o->memory_count) ||
-		!array_grow(o->shared_vcpus, o->memory_count))
+	if (!array_grow(o->memory, o->memory_count))
 		return ctx_oom(ctx);
-	o->shared_vcpus[o->memory_count] = shared_vcpus;
 	o->memory[o->memory_count++] = *promise;
 	return 0;
 }
@@ -110,13 +108,15 @@ static int add_lease(struct vfctl_ctx *ctx, const struct vfctl_snapshot *s,
 		const struct vfctl_lease_cell *c = &l->cells[i];
 		struct vfctl_promise p = {.node = c->memory_node, .page_bytes = c->page_bytes,
 			.bytes = c->memory_bytes, .taken = l->running};
-		bool anti_affinity = c->memory_node != c->node;
+		bool remote = c->memory_node != c->node;
 
-		r = add_memory(ctx, m, o, &p, anti_affinity ? 0 : c->shared_vcpus);
+		p.shared_vcpus = remote ? 0 : c->shared_vcpus;
+		r = add_memory(ctx, m, o, &p);
 		p.node = c->node;
 		p.bytes = 0;
-		if (r == 0 && anti_affinity)
-			r = add_memory(ctx, m, o, &p, c->shared_vcpus);
+		p.shared_vcpus = c->shared_vcpus;
+		if (r == 0 && remote)
+			r = add_memory(ctx, m, o, &p);
 	}
 	return r < 0 ? r : add_lease_vfs(ctx, s, l, m, o);
 }
@@ -190,7 +190,7 @@ static int add_bound(struct vfctl_ctx *ctx, const struct vfctl_host_model *m,
 		struct vfctl_promise p = {.node = node, .page_bytes = size,
 			.bytes = count == 1 ? cell->memory_bytes : share, .taken = active};
 
-		r = add_memory(ctx, m, o, &p, 0);
+		r = add_memory(ctx, m, o, &p);
 	}
 	return r;
 }

@@ -68,7 +68,6 @@ void model_leave_out(struct vfctl_host_model *m, const char *uuid)
 	memmove(o, o + 1, (size_t)(m->occupants + m->occupant_count - o) * sizeof(*o));
 	free(gone.name);
 	free(gone.memory);
-	free(gone.shared_vcpus);
 	free(gone.vfs);
 	free(gone.wants);
 }

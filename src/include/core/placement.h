@@ -127,6 +127,7 @@ struct vfctl_promise {
 	uint64_t page_bytes; /**< VFCTL_PAGES_BASE, or the size of huge pages */
 	uint64_t bytes;
 	bool taken; /**< the guest runs, so the kernel's free counts include it */
+	uint32_t shared_vcpus; /**< of a cell of an occupant: its vCPUs on shared CPUs of the node */
 };
 
 /** VFs that a guest requests. */
@@ -154,7 +155,6 @@ struct vfctl_occupant {
 	struct vfctl_cpuset qemu_cpus;
 	struct vfctl_promise *memory; /**< one entry per cell */
 	size_t memory_count;
-	uint32_t *shared_vcpus; /**< for each entry of @ref memory: vCPUs on shared CPUs there */
 	struct vfctl_free_vf *vfs;
 	size_t vf_count;
 	/**

@@ -292,11 +292,11 @@ static int check_occupant(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 	if (r < 0)
 		return r;
 	snprintf(member, sizeof(member), "occupants[%zu].memory", at);
-	for (size_t i = 0; i < o->memory_count && o->shared_vcpus; i++)
-		if (o->shared_vcpus[i] > VFCTL_VCPU_MAX)
+	for (size_t i = 0; i < o->memory_count; i++)
+		if (o->memory[i].shared_vcpus > VFCTL_VCPU_MAX)
 			return ctx_fail(ctx, -EINVAL,
 				"%s[%zu].shared_vcpus: %u is not 0 to %d", member, i,
-				o->shared_vcpus[i], VFCTL_VCPU_MAX);
+				o->memory[i].shared_vcpus, VFCTL_VCPU_MAX);
 	return check_promises(ctx, m->topology, member, o->memory, o->memory_count);
 }
 

@@ -264,8 +264,7 @@ static void put_occupant(struct buf *b, const struct vfctl_occupant *o)
 	for (size_t i = 0; i < o->memory_count; i++) {
 		buf_puts(b, i ? ",\n\t\t\t\t" : "");
 		put_promise(b, &o->memory[i]);
-		buf_printf(b, ", \"shared_vcpus\": %u}",
-			o->shared_vcpus ? o->shared_vcpus[i] : 0);
+		buf_printf(b, ", \"shared_vcpus\": %u}", o->memory[i].shared_vcpus);
 	}
 	buf_puts(b, "],\n\t\t\t\"vfs\": [");
 	for (size_t i = 0; i < o->vf_count; i++) {

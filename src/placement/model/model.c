@@ -24,7 +24,6 @@ static void free_occupant(struct vfctl_occupant *o)
 {
 	free(o->name);
 	free(o->memory);
-	free(o->shared_vcpus);
 	free(o->vfs);
 	free(o->wants);
 }

@@ -289,33 +289,25 @@ static int read_gpus(struct reading *r, const struct member *m, const struct jso
 	return model_read_each(r, value, r->model, read_gpu);
 }
 
-/* A promise; an occupant's also has its shared vCPUs. */
-struct entry {
-	struct vfctl_promise promise;
-	uint32_t shared_vcpus;
-};
-
-#define ENTRY(...) ROW(struct entry, __VA_ARGS__)
+/* A promise; only an occupant's has shared vCPUs. */
+#define ENTRY(...) ROW(struct vfctl_promise, __VA_ARGS__)
 static const struct member entry_rows[] = {
-	ENTRY("node", model_read_place, promise.node, VFCTL_CPU_MAX - 1, true),
-	ENTRY("page_bytes", model_read_u64, promise.page_bytes, MODEL_BYTES_MAX, true),
-	ENTRY("bytes", model_read_u64, promise.bytes, MODEL_BYTES_MAX, true),
-	ENTRY("taken", model_read_flag, promise.taken, 0, false),
+	ENTRY("node", model_read_place, node, VFCTL_CPU_MAX - 1, true),
+	ENTRY("page_bytes", model_read_u64, page_bytes, MODEL_BYTES_MAX, true),
+	ENTRY("bytes", model_read_u64, bytes, MODEL_BYTES_MAX, true),
+	ENTRY("taken", model_read_flag, taken, 0, false),
 	ENTRY("shared_vcpus", model_read_u32, shared_vcpus, VFCTL_VCPU_MAX, false), /* last */
 };
 
 static int read_promise(struct reading *r, const struct json *value, void *object)
 {
 	struct vfctl_host_model *model = object;
-	struct entry entry = {0};
-	int error = model_read_object(r, value, entry_rows, ARRAY_SIZE(entry_rows) - 1, &entry);
 
-	if (error < 0)
-		return error;
 	if (!array_grow(model->promises, model->promise_count))
 		return ctx_oom(r->ctx);
-	model->promises[model->promise_count++] = entry.promise;
-	return 0;
+	model->promises[model->promise_count] = (struct vfctl_promise){0};
+	return model_read_object(r, value, entry_rows, ARRAY_SIZE(entry_rows) - 1,
+		&model->promises[model->promise_count++]);
 }
 
 static int read_promises(struct reading *r, const struct member *m, const struct json *value,
@@ -327,17 +319,12 @@ static int read_promises(struct reading *r, const struct member *m, const struct
 static int read_cell(struct reading *r, const struct json *value, void *object)
 {
 	struct vfctl_occupant *o = object;
-	struct entry entry = {0};
-	int error = model_read_object(r, value, entry_rows, ARRAY_SIZE(entry_rows), &entry);
 
-	if (error < 0)
-		return error;
-	if (!array_grow(o->memory, o->memory_count) ||
-		!array_grow(o->shared_vcpus, o->memory_count))
+	if (!array_grow(o->memory, o->memory_count))
 		return ctx_oom(r->ctx);
-	o->shared_vcpus[o->memory_count] = entry.shared_vcpus;
-	o->memory[o->memory_count++] = entry.promise;
-	return 0;
+	o->memory[o->memory_count] = (struct vfctl_promise){0};
+	return model_read_object(r, value, entry_rows, ARRAY_SIZE(entry_rows),
+		&o->memory[o->memory_count++]);
 }
 
 static int read_memory(struct reading *r, const struct member *m, const struct json *value,

@@ -28,8 +28,7 @@ bool resident_may_move(const struct vfctl_host_model *model, const struct vfctl_
 				!vfctl_cpuset_within(&t->cores[i].cpus, &o->cpus)))
 			return false;
 	for (size_t i = 0; i < o->memory_count; i++) {
-		if ((o->shared_vcpus && o->shared_vcpus[i]) ||
-			o->memory[i].page_bytes != o->memory[0].page_bytes)
+		if (o->memory[i].shared_vcpus || o->memory[i].page_bytes != o->memory[0].page_bytes)
 			return false;
 		bytes += o->memory[i].bytes;
 	}

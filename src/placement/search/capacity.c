@@ -232,8 +232,7 @@ static void count_shared(struct capacity *s, const bool *leave_out)
 	for (size_t o = 0; o < m->occupant_count; o++)
 		for (size_t k = 0; k < m->occupants[o].memory_count; k++) {
 			int at = capacity_node_index(s, m->occupants[o].memory[k].node);
-			uint32_t used = m->occupants[o].shared_vcpus ?
-				m->occupants[o].shared_vcpus[k] : 0;
+			uint32_t used = m->occupants[o].memory[k].shared_vcpus;
 
 			if (at < 0 || (leave_out && leave_out[o]))
 				continue;
