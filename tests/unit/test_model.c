@@ -217,9 +217,11 @@ static const struct {
 	{"\"0000:3b:00.1\"", "\"0000:3b:00.0\"", "free_vfs[0].address: 0000:3b:00.0 is its PF"},
 	{"\"pf\": \"0000:3b:00.0\"", "\"pf\": \"0000:3c:00.0\"", "free_vfs[0].pf: 0000:3c:00.0 is not "
 		"in pfs"},
-	{"\"switchdev\"", "\"switch\"", "pfs[0].eswitch: it is legacy, switchdev"},
-	{"\"switchdev\"", "1", "pfs[0].eswitch: it is legacy, switchdev"},
-	{"\"lag\": \"active\"", "\"lag\": \"unknown\"", "pfs[0].lag: it is active, off"},
+	{"\"switchdev\"", "\"switch\"", "pfs[0].eswitch: 'switch' is not one of legacy, "
+		"switchdev, switchdev_inactive, or null"},
+	{"\"switchdev\"", "1", "pfs[0].eswitch: it is a whole number; it must be one of legacy, "
+		"switchdev, switchdev_inactive, or null"},
+	{"\"lag\": \"active\"", "\"lag\": \"unknown\"", "pfs[0].lag: 'unknown' is not one of off, active, or null"},
 	{"\"bond0\"", "7", "pfs[0].bond: it is a whole number"},
 	{"\"active\"}]", "\"active\"}, {\"address\": \"0000:3c:00.0\", \"names\": [\"x\", "
 		"\"mlx5_0\"], \"num_vfs\": 0, \"max_vfs\": 1}]", "pfs[1].names: pfs[0] is called mlx5_0 too"},
@@ -228,7 +230,7 @@ static const struct {
 	{"\"name\": \"b\", \"cpus\": \"7\"", "\"name\": \"b\", \"cpus\": \"8\"", "occupants[1].cpus: "
 		"this host has no CPU 8"},
 	{"\"name\": \"b\"", "\"name\": \"\"", "occupants[1].name: it is missing"},
-	{"\"name\": \"b\"", "\"name\": null", "occupants[1].name: it is missing"},
+	{"\"name\": \"b\"", "\"name\": null", "occupants[1].name: it is null; it must be a text"},
 	{"\"name\": \"b\"", "\"running\": true", "occupants[1].name: the member is missing"},
 	{"{\"name\": \"b\", \"cpus\": \"7\"}", "{\"name\": \"b\", \"vfs\": [{\"address\": "
 		"\"0000:3b:00.2\", \"pf\": \"0000:3b:00.0\", \"index\": 1}]}",

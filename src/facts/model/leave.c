@@ -66,10 +66,7 @@ void model_leave_out(struct vfctl_host_model *m, const char *uuid)
 		give_pages_back(m->topology, &gone.memory[i]);
 	m->occupant_count--;
 	memmove(o, o + 1, (size_t)(m->occupants + m->occupant_count - o) * sizeof(*o));
-	free(gone.name);
-	free(gone.memory);
-	free(gone.vfs);
-	free(gone.wants);
+	vfctl_occupant_clear(&gone);
 }
 
 int model_add_free_vf(struct vfctl_ctx *ctx, struct vfctl_host_model *m,

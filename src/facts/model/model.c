@@ -118,7 +118,7 @@ static int add_pf(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl
 		.num_vfs = pf->num_vfs,
 		.max_vfs = pf->total_vfs > pf->num_vfs ? pf->total_vfs : pf->num_vfs};
 	p->eswitch = pf->eswitch;
-	p->lag = pf->lag;
+	p->lag = pf->bond[0] ? pf->lag : VFCTL_LAG_UNKNOWN;
 	p->bond = pf->bond[0] ? strdup(pf->bond) : NULL;
 	p->driver = pf->driver[0] ? strdup(pf->driver) : NULL;
 	p->speed_mbps = pf->speed_mbps;

@@ -10,6 +10,7 @@
 #include "core/cpuset.h"
 #include "core/inventory.h"
 #include "core/pci.h"
+#include "core/record.h"
 #include "core/topology.h"
 #include "core/types.h"
 #include "vfctl/placement.h"
@@ -208,6 +209,11 @@ struct vfctl_host_model {
 	size_t typical_count;
 	char *typical_why; /**< source of the list, for messages; NULL: none */
 };
+
+/** The members of a model in JSON. */
+extern const struct record vfctl_model_record;
+/** Free what an occupant owns. */
+void vfctl_occupant_clear(struct vfctl_occupant *occupant);
 
 /** The distance of a GPU from a PF; VFCTL_PCI_DISTANCE_UNKNOWN if the model does not state it. */
 enum vfctl_pci_distance vfctl_gpu_distance(const struct vfctl_model_gpu *gpu,

@@ -4,51 +4,6 @@
 
 #include <stdio.h>
 
-static void free_pf(struct vfctl_model_pf *pf)
-{
-	strv_free(pf->names);
-	free(pf->card);
-	free(pf->driver);
-	free(pf->bond);
-	free(pf->exposed);
-}
-
-static void free_gpu(struct vfctl_model_gpu *gpu)
-{
-	free(gpu->vendor);
-	free(gpu->driver);
-	free(gpu->links);
-}
-
-static void free_occupant(struct vfctl_occupant *o)
-{
-	free(o->name);
-	free(o->memory);
-	free(o->vfs);
-	free(o->wants);
-}
-
-void vfctl_model_free(struct vfctl_host_model *model)
-{
-	if (!model)
-		return;
-	for (size_t i = 0; i < model->pf_count; i++)
-		free_pf(&model->pfs[i]);
-	for (size_t i = 0; i < model->gpu_count; i++)
-		free_gpu(&model->gpus[i]);
-	for (size_t i = 0; i < model->occupant_count; i++)
-		free_occupant(&model->occupants[i]);
-	vfctl_topology_free(model->topology);
-	free(model->reserved_why);
-	free(model->typical_why);
-	free(model->promises);
-	free(model->vfs);
-	free(model->pfs);
-	free(model->gpus);
-	free(model->occupants);
-	free(model);
-}
-
 const char *model_fabric_word(int fabric)
 {
 	static const char *const message[] = {[VFCTL_FABRIC_ETHERNET] = "ethernet",

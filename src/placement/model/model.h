@@ -30,6 +30,7 @@ static inline uint64_t model_bdf_key(const struct vfctl_bdf *bdf)
 		(bdf->function & 7u);
 }
 
+extern const struct record model_occupant_record;
 /* The fabric in JSON, "ethernet"; NULL for a number that another caller chose. */
 const char *model_fabric_word(int fabric);
 /* Check a model; errors begin with the member: "nodes[1].cpus: ...". */
