@@ -7,6 +7,8 @@
 
 const char *table_name(const struct member *table)
 {
+	if (table->kind == MEMBER_RECORD)
+		return ((const struct record *)table->arg)->name;
 	return table->kind == MEMBER_NAMED ? table->name : NULL;
 }
 
@@ -15,6 +17,8 @@ bool table_member(const struct member *table, size_t at, struct member *ret)
 	table += table->kind == MEMBER_NAMED;
 	if (table->kind == MEMBER_MADE)
 		return table->get.made(at, ret);
+	if (table->kind == MEMBER_RECORD)
+		return record_row_member(table->arg, at, ret);
 	*ret = table[at];
 	return ret->kind != MEMBER_END;
 }

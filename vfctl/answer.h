@@ -6,6 +6,7 @@
 
 #include "out.h"
 #include "core/cpuset.h"
+#include "core/record.h"
 #include "core/types.h"
 
 /*
@@ -18,6 +19,7 @@ enum member_kind {
 	MEMBER_END, /* ends a table */
 	MEMBER_NAMED, /* the first row of a table with a section of its own in docs/json.md */
 	MEMBER_MADE,  /* get.made makes the rows that follow, one by one */
+	MEMBER_RECORD, /* the whole table: the members of the record @arg (core/record.h) */
 	/* Scalars that are members of the struct, at @offset. */
 	MEMBER_AT_TEXT,  /* char *; NULL prints null */
 	MEMBER_AT_CHARS, /* char []; "" prints null */
@@ -178,6 +180,8 @@ struct answer {
 /* The first row of a table with a name, the row of a table that is made, and the last row. */
 #define SECTION(table_name, about) {.name = (table_name), .help = (about), .kind = MEMBER_NAMED}
 #define MADE(function) {.kind = MEMBER_MADE, .get.made = (function)}
+/* The members of a record, which the library prints itself; these rows only describe them. */
+#define RECORD_ROW(record) {.kind = MEMBER_RECORD, .arg = (record)}
 #define END {.kind = MEMBER_END}
 /* clang-format on */
 
@@ -229,6 +233,8 @@ int answer_put_list(struct out *out, int (*fill)(struct out *out, const void *of
 bool table_member(const struct member *table, size_t at, struct member *ret);
 /* The name of a table, or NULL. */
 const char *table_name(const struct member *table);
+/* Get the member of a record at position @at, as a row of a table. */
+bool record_row_member(const struct record *record, size_t at, struct member *ret);
 
 /*
  * The JSON type of @member, or of its elements: "string", "boolean", "integer", "number", "object",
