@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json.h"
 #include "base/parse.h"
+#include "base/record.h"
 
 /* ---- keys ---- */
 
@@ -57,90 +57,49 @@ bool fleet_id_of_key(enum vfctl_id_kind kind, const char *key, uint64_t *ret_val
 
 /* ---- records ---- */
 
-/* Empty members are left out. */
-/* clang-format off */
-#define MEMBER(name, field) \
-	{name, offsetof(struct vfctl_id, field), sizeof(((struct vfctl_id *)NULL)->field)}
-/* clang-format on */
-static const struct {
-	const char *name;
-	size_t offset, size;
-} texts[] = {MEMBER("pool", pool), MEMBER("host", owner.host), MEMBER("domain", owner.domain_uuid),
-	MEMBER("name", owner.domain_name), MEMBER("device", owner.device), MEMBER("note", note)};
-
-static void put_number(struct buf *b, const char *name, int64_t n)
+static const char *state_word(int value)
 {
-	if (n)
-		buf_printf(b, ",\"%s\":%" PRId64, name, n);
+	return vfctl_id_state_name((enum vfctl_id_state)value);
 }
+
+#define AT(member) RECORD_AT(struct vfctl_id, member)
+static const struct record_row id_rows[] = {
+	{"state", NULL, RECORD_WORD, RECORD_REQUIRED, AT(state),
+		.word = state_word, .max = VFCTL_ID_QUARANTINED},
+	{"pool", NULL, RECORD_CHARS, RECORD_OPTIONAL, AT(pool)},
+	{"host", NULL, RECORD_CHARS, RECORD_OPTIONAL, AT(owner.host)},
+	{"domain", NULL, RECORD_CHARS, RECORD_OPTIONAL, AT(owner.domain_uuid)},
+	{"name", NULL, RECORD_CHARS, RECORD_OPTIONAL, AT(owner.domain_name)},
+	{"device", NULL, RECORD_CHARS, RECORD_OPTIONAL, AT(owner.device)},
+	{"note", NULL, RECORD_CHARS, RECORD_OPTIONAL, AT(note)},
+	{"pkey", NULL, RECORD_NUMBER, RECORD_OPTIONAL, AT(pkey), .max = UINT16_MAX},
+	{"since", NULL, RECORD_NUMBER, RECORD_OPTIONAL, AT(since), .max = INT64_MAX},
+	{"until", NULL, RECORD_NUMBER, RECORD_OPTIONAL, AT(until), .max = INT64_MAX},
+};
+static const struct record id_record = {RECORD(struct vfctl_id, id_rows),
+	.lines = RECORD_COMPACT, .loose = true};
 
 char *fleet_record_write(const struct vfctl_id *id)
 {
-	_buf_ struct buf b = {0};
+	struct buf text = {0};
 
-	buf_printf(&b, "{\"state\":\"%s\"", vfctl_id_state_name(id->state));
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		const char *text = (const char *)id + texts[i].offset;
-
-		if (!*text)
-			continue;
-		buf_printf(&b, ",\"%s\":", texts[i].name);
-		json_put(&b, text);
-	}
-	put_number(&b, "pkey", id->pkey);
-	put_number(&b, "since", id->since);
-	put_number(&b, "until", id->until);
-	buf_puts(&b, "}");
-	return buf_steal(&b);
-}
-
-static bool read_state(const struct json *root, enum vfctl_id_state *ret)
-{
-	const char *text = json_text(json_member(root, "state"));
-
-	for (int i = VFCTL_ID_LEASED; text && i <= VFCTL_ID_QUARANTINED; i++)
-		if (str_eq(text, vfctl_id_state_name((enum vfctl_id_state)i))) {
-			*ret = (enum vfctl_id_state)i;
-			return true;
-		}
-	return false;
-}
-
-static bool read_members(const struct json *root, struct vfctl_id *id)
-{
-	int64_t pkey = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		const struct json *member = json_member(root, texts[i].name);
-		const char *text = json_text(member);
-		char *field = (char *)id + texts[i].offset;
-
-		if (member && !(text && str_copy(field, texts[i].size, text)))
-			return false;
-	}
-	if (!read_state(root, &id->state) || json_number(json_member(root, "pkey"), &pkey) < 0 ||
-		json_number(json_member(root, "since"), &id->since) < 0 ||
-		json_number(json_member(root, "until"), &id->until) < 0)
-		return false;
-	id->pkey = (uint16_t)pkey;
-	return pkey >= 0 && pkey <= UINT16_MAX;
+	record_write(&text, &id_record, id);
+	return buf_steal(&text);
 }
 
 int fleet_record_read(struct vfctl_ctx *ctx, enum vfctl_id_kind kind, uint64_t value,
 	const char *text, size_t len, struct vfctl_id *ret)
 {
-	_json_doc_ struct json *root = NULL;
 	struct vfctl_id id = {.kind = kind, .value = value};
 	char key[FLEET_KEY];
-	int r = json_read(ctx, fleet_id_key(kind, value, key), text, len, &root);
+	int r = record_parse(ctx, fleet_id_key(kind, value, key), text, len, &id_record, &id);
 
-	if (r < 0)
-		return r;
-	if (!read_members(root, &id))
-		return ctx_fail(ctx, -EBADMSG, "%s in etcd is not a record of vfctl; remove it with "
-			"etcdctl del", key);
-	*ret = id;
-	return 0;
+	if (r == -EINVAL)
+		return ctx_fail(ctx, -EBADMSG, "%s in etcd is not a record of vfctl; remove it "
+			"with etcdctl del", key);
+	if (r == 0)
+		*ret = id;
+	return r;
 }
 
 /* ---- pools ---- */
