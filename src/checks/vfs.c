@@ -3,13 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/find.h"
 #include "checks/check.h"
 #include "drivers/driver.h"
 #include "facts/snapshot/references.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
-#include "tuning/fdb.h"
+#include "core/uplink.h"
 
 #define EACH_PF(e, pf)                                            \
 	for (const struct vfctl_pf *pf = (e)->snapshot->inventory->pfs; \
@@ -74,45 +75,118 @@ static bool has_guests(const struct vfctl_pf *pf)
 	return false;
 }
 
-static void tell_missing(struct check_ctx *e, const struct vfctl_pf *pf, const char *bridge,
-	const struct vfctl_mac *macs, size_t count)
+/* "38 of 127 entries are used" */
+static void table_text(const struct vfctl_uplink *u, char *buf, size_t size)
 {
-	char mac[VFCTL_MAC_TEXT], name[VFCTL_BDF_TEXT];
-	struct vfctl_issue *a = found(e, pf_title(pf, name), "%s is a port of the bridge %s; %zu of the "
-		"MACs behind its other ports, such as %s, are not in the forwarding table of %s itself",
-		pf->netdev, bridge, count, vfctl_mac_format(&macs[0], mac), pf->netdev);
+	if (u->capacity < 0)
+		snprintf(buf, size, "%zu entr%s used; how many it holds is not known", u->used,
+			u->used == 1 ? "y is" : "ies are");
+	else
+		snprintf(buf, size, "%zu of %d entries are used", u->used, u->capacity);
+}
 
+static const char *uplink_title(const struct vfctl_uplink *u, char buf[VF_TITLE])
+{
+	return u->vf ? vf_title(u->pf, u->vf, buf) : pf_title(u->pf, buf);
+}
+
+static const struct vfctl_station *first_missing(const struct vfctl_uplink *u)
+{
+	const struct vfctl_station *s = u->stations;
+
+	while (s->there)
+		s++;
+	return s;
+}
+
+static void tell_missing(struct check_ctx *e, const struct vfctl_uplink *u)
+{
+	const struct vfctl_station *first = first_missing(u);
+	char mac[VFCTL_MAC_TEXT], title[VF_TITLE], table[80];
+	size_t room = vfctl_uplink_room(u);
+	struct vfctl_issue *a;
+
+	table_text(u, table, sizeof(table));
+	a = found(e, uplink_title(u, title), "%zu of the %zu MACs behind the bridge %s, such as %s on %s, "
+		"are not in the forwarding table of %s itself; %s", u->missing, u->station_count,
+		u->bridges[0], vfctl_mac_format(&first->mac, mac), first->port, u->netdev, table);
 	if (!a)
 		return;
-	a->fix = VFCTL_FIX_FDB;
-	snprintf(a->target, sizeof(a->target), "%s", TEXT(&pf->bdf));
-	set_remedy(e, a, "run vfctl doctor --fix, or bridge fdb add MAC dev %s self permanent for each "
-		"MAC (again for later guests); or give the bridge another card", pf->netdev);
+	if (room)
+		a->fix = VFCTL_FIX_FDB;
+	snprintf(a->target, sizeof(a->target), "%s", TEXT(&u->pf->bdf));
+	if (!room)
+		set_remedy(e, a, "remove entries that nothing uses (bridge fdb show dev %s); %s. Or use "
+			"switchdev mode or another card", u->netdev, vfctl_uplink_past_text(u->past));
+	else if (room < u->missing)
+		set_remedy(e, a, "vfctl doctor --fix adds %zu of them; %s. For the others use switchdev "
+			"mode or another card", room, vfctl_uplink_past_text(u->past));
+	else
+		set_remedy(e, a, "run vfctl doctor --fix, or bridge fdb add MAC dev %s self permanent for "
+			"each MAC (again for later guests); or give the bridge another card", u->netdev);
+}
+
+static void tell_overfull(struct check_ctx *e, const struct vfctl_uplink *u)
+{
+	char title[VF_TITLE];
+	struct vfctl_issue *a = found(e, uplink_title(u, title), "the forwarding table of %s has %zu "
+		"unicast MACs and holds %d: %s", u->netdev, u->used, u->capacity,
+		vfctl_uplink_past_text(u->past));
+
+	if (a)
+		set_remedy(e, a, "remove MACs that nothing uses: bridge fdb show dev %s, then bridge fdb "
+			"del MAC dev %s self", u->netdev, u->netdev);
+}
+
+static void check_bridge(struct check_ctx *e)
+{
+	EACH_PF(e, pf) {
+		_cleanup_(vfctl_uplinks_free) struct vfctl_uplinks uplinks = {0};
+
+		if (!has_guests(pf))
+			continue;
+		if (vfctl_uplinks_read(e->ctx, e->snapshot->inventory, pf, &uplinks) < 0)
+			unknown(e, "a bridge is on %s: %s", pf->netdev, vfctl_ctx_error(e->ctx));
+		for (size_t i = 0; i < uplinks.count; i++) {
+			const struct vfctl_uplink *u = &uplinks.v[i];
+
+			if (u->capacity >= 0 && u->used > (size_t)u->capacity)
+				tell_overfull(e, u);
+			else if (u->missing)
+				tell_missing(e, u);
+		}
+	}
+}
+
+static void tell_pretender(struct check_ctx *e, const struct vfctl_uplink *u, const struct vfctl_pretender *p)
+{
+	const struct vfctl_vf *vf = find_vf_number(u->pf->vfs, u->pf->num_vfs, p->vf);
+	char mac[VFCTL_MAC_TEXT], user[256], title[VF_TITLE];
+	struct vfctl_issue *a = found(e, vf_title(u->pf, vf, title), "%s of the bridge %s claims %s, which "
+		"is the MAC of this VF (%s)", p->port, u->bridges[0], vfctl_mac_format(&p->mac, mac),
+		vf_describe_user(vf, user, sizeof(user)));
+
+	if (a)
+		set_remedy(e, a, "find what is connected to %s and give it a MAC of its own; vfctl never "
+			"adds the MAC of a VF to the card's table", p->port);
+}
+
+static void check_pretenders(struct check_ctx *e)
+{
+	EACH_PF(e, pf) {
+		_cleanup_(vfctl_uplinks_free) struct vfctl_uplinks uplinks = {0};
+
+		vfctl_uplinks_read(e->ctx, e->snapshot->inventory, pf, &uplinks); /* check_bridge() reports a failure */
+		for (size_t i = 0; i < uplinks.count; i++)
+			for (size_t k = 0; k < uplinks.v[i].pretender_count; k++)
+				tell_pretender(e, &uplinks.v[i], &uplinks.v[i].pretenders[k]);
+	}
 }
 
 /* In switchdev mode, packets reach guests through the representors and the rules on them. */
 static bool switches_itself(const struct vfctl_pf *pf)
 {
 	return pf->eswitch != VFCTL_ESWITCH_SWITCHDEV && pf->eswitch != VFCTL_ESWITCH_INACTIVE;
-}
-
-static void check_bridge(struct check_ctx *e)
-{
-	EACH_PF(e, pf) {
-		_free_ struct vfctl_mac *macs = NULL;
-		char master[32];
-		size_t count;
-
-		master_of(e, pf, master);
-		if (!master[0] || !has_guests(pf) || !switches_itself(pf) ||
-			!host_exists(e->ctx, "/sys/class/net/%s/bridge", master))
-			continue;
-		if (fdb_missing(e->ctx, pf, &macs, &count) < 0)
-			unknown(e, "%s is a port of the bridge %s: %s", pf->netdev, master,
-				vfctl_ctx_error(e->ctx));
-		else if (count)
-			tell_missing(e, pf, master, macs, count);
-	}
 }
 
 static void check_ovs(struct check_ctx *e)
@@ -334,6 +408,9 @@ const struct check vf_checks[] = {
 		"the card's embedded switch does not know the MACs behind the PF and does not flood to "
 		"it",
 		"bridge fdb add MAC dev PF self permanent", check_bridge},
+	{"bridge-mac", VFCTL_WARNING, "a station on a bridge has the MAC of a VF of the card",
+		"the card then sends the VF's packets to the bridge as well, or to the bridge alone",
+		"give the station a MAC of its own", check_pretenders},
 	{"ovs", VFCTL_WARNING, "guests use VFs of a PF that is a port of an Open vSwitch bridge",
 		"traffic between VFs does not pass Open vSwitch, so its rules do not apply",
 		"use different PFs, or switchdev mode with representors", check_ovs},

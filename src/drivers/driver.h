@@ -4,6 +4,7 @@
 
 #include "core/inventory.h"
 #include "core/tuning.h"
+#include "core/uplink.h"
 
 /* Legal values of a setting: @low to @high in steps; the list ends with a step of 0. */
 struct tuning_range {
@@ -53,6 +54,24 @@ enum driver_pairing {
 	DRIVER_TX_SHARED,     /* one value for both, which either name sets (rvu) */
 };
 
+#define DRIVER_FDB_NONE (-1)
+
+/*
+ * How many unicast MACs the function's own table holds besides the MAC of its interface (Linux 6.12:
+ * what ndo_set_rx_mode() and ndo_fdb_add() of the driver do). A bridge through the function needs one
+ * for each station behind it.
+ */
+struct driver_fdb {
+	int max;    /* without VFs; 0: not known; DRIVER_FDB_NONE: it takes none */
+	int per_vf; /* fewer for each VF of the PF */
+	enum vfctl_fdb_past past;
+	/* Cards with another number, by PCI device; the list ends with 0. NULL: none. */
+	const struct driver_fdb_card {
+		uint16_t device;
+		int max;
+	} *cards;
+};
+
 /*
  * All that vfctl knows about one driver: of PFs, of VFs in guests, or of both. Zero and NULL mean
  * that the driver does not support it, or that it is not known.
@@ -85,6 +104,7 @@ struct driver {
 	const char *guest;     /* of its VFs in a guest, as ETHTOOL_GDRVINFO has it; NULL: the same */
 	const char *guest_row; /* its name in this table; NULL: @guest */
 	enum driver_lag lag;
+	struct driver_fdb fdb;
 	const struct driver_message *messages; /* of PF and VFs; ends with no check */
 	const char *log_word; /* the word in its lines of the kernel log; NULL: the name */
 };

@@ -50,6 +50,7 @@
 #define LIQUIDIO_LIMITS LIMITS({VFCTL_RX_USECS, RANGES({1, UINT32_MAX, 1}), NULL}, \
 	{VFCTL_RX_FRAMES, RANGES({1, UINT32_MAX, 1}), NULL}, \
 	{VFCTL_TX_FRAMES, RANGES({1, 65535, 1}), NULL})
+#define RAR_CARDS(...) ((const struct driver_fdb_card[]){__VA_ARGS__, {0, 0}})
 #define ENETC_WARNING "enetc stops and starts the interface when adaptive-rx or tx-usecs " \
 	"changes, or rx-usecs from or to 0"
 
@@ -63,6 +64,11 @@ static const struct driver drivers[] = {
 			DRIVER_VIRTUAL_PORTS,
 		.vf_has = COMMON_ATTRS | VFCTL_ATTR_LINK_STATE, .vf_lacks = VFCTL_ATTR_QUERY_RSS,
 		.lag = DRIVER_LAG_ALL_PORTS,
+		/*
+		 * mlx5_vport.c, esw/legacy: 1 << log_max_current_uc_list with its own MAC, which devlink
+		 * reports as max_macs; 128 with the firmware's default. "some addresses will be dropped"
+		 */
+		.fdb = {127, 0, VFCTL_FDB_DROPPED, NULL},
 		.messages = MESSAGES({"log-vectors", {"failed to set MSI-X vector counts VF", NULL},
 			true}, /* sriov.c */
 			{"log-lag", {"Make sure all VFs are unbound", "LAG"}, true}, /* lag/lag.c */
@@ -74,6 +80,8 @@ static const struct driver drivers[] = {
 	 */
 	{.name = "mlx4_core", .log_word = "mlx4", .guest = "mlx4_en", .guest_row = "mlx4_core",
 		.flags = DRIVER_NO_ESWITCH | DRIVER_VFS_AT_LOAD | DRIVER_VF_GUIDS_IN_SYSFS,
+		/* mlx4/port.c: 128 for the port, of which each VF has 2. "Forcing promiscuous mode" */
+		.fdb = {126, 2, VFCTL_FDB_PROMISCUOUS, NULL},
 		.keys = USECS | FRAMES | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_TX_FRAMES_IRQ) | PACKET_RATES,
 		.limits = LIMITS(UP_TO(VFCTL_RX_USECS, 65535), UP_TO(VFCTL_TX_USECS, 65535),
 			UP_TO(VFCTL_RX_FRAMES, 65535), UP_TO(VFCTL_TX_FRAMES, 65535),
@@ -84,13 +92,20 @@ static const struct driver drivers[] = {
 	{.name = "igb", .flags = DRIVER_NO_ESWITCH | DRIVER_VFS_NEED_PF_UP, .guest = "igbvf",
 		.vf_has = COMMON_ATTRS, .vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_VLAN_PROTO |
 			VFCTL_ATTR_LINK_STATE | VFCTL_ATTR_QUERY_RSS,
+		/*
+		 * igb_main.c, igb_add_mac_filter_flags(): rar_entry_count less one for each VF, one more,
+		 * and its own; igb_set_rx_mode() sets RCTL.UPE without a message when one does not fit.
+		 */
+		.fdb = {22, 1, VFCTL_FDB_PROMISCUOUS, RAR_CARDS({0x1521, 30}, {0x1522, 30}, {0x1523, 30},
+			{0x1524, 30}, {0x1546, 30}, {0x1f40, 30}, {0x1f41, 30}, {0x1f45, 30})},
 		.messages = MESSAGES({"log-spoof", {"Spoof event(s) detected on VF", NULL}, false}),
 		.keys = USECS,
 		.limits = LIMITS({VFCTL_RX_USECS, RANGES({0, 0, 1}, {10, 10000, 1}), MODES(1, 3)},
 			{VFCTL_TX_USECS, RANGES({0, 0, 1}, {10, 10000, 1}), MODES(1, 3)}),
 		.dynamic = 3, .pairing = DRIVER_TX_REPORTS_0},
 	/* igbvf/ethtool.c: 2 and 3 are modes, 1 is refused, and 0 is IGBVF_70K_ITR, about 1 us. */
-	{.name = "igbvf", .rx_usecs_0 = "igbvf with rx-usecs 0 still waits about 1 us, its "
+	/* igbvf/netdev.c: IGBVF_MAX_MAC_FILTERS, "Too many unicast filters" */
+	{.name = "igbvf", .fdb = {3, 0, VFCTL_FDB_DROPPED, NULL}, .rx_usecs_0 = "igbvf with rx-usecs 0 still waits about 1 us, its "
 		"minimum",
 		.keys = BIT(VFCTL_RX_USECS),
 		.limits = LIMITS({VFCTL_RX_USECS, RANGES({0, 0, 1}, {10, 10000, 1}), MODES(2, 3)}),
@@ -105,6 +120,13 @@ static const struct driver drivers[] = {
 	 */
 	{.name = "ixgbe", .flags = DRIVER_NO_ESWITCH | DRIVER_VFS_NEED_PF_UP, .guest = "ixgbevf",
 		.vf_has = COMMON_ATTRS, .vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_VLAN_PROTO,
+		/*
+		 * ixgbe_main.c, ixgbe_ndo_fdb_add(): -ENOMEM beyond ixgbe_available_rars(), which are
+		 * num_rar_entries (128; 16 on the 82598) less its own and those of the VFs.
+		 */
+		.fdb = {127, 1, VFCTL_FDB_REFUSED, RAR_CARDS({0x10b6, 15}, {0x10c6, 15}, {0x10c7, 15},
+			{0x10c8, 15}, {0x150b, 15}, {0x10dd, 15}, {0x10ec, 15}, {0x10f1, 15}, {0x10e1, 15},
+			{0x10f4, 15}, {0x10db, 15})},
 		/* igb logs the same at each start of a VF's driver, even if the MAC is the same. */
 		.messages = MESSAGES({"log-trust", {"attempted to override administratively set MAC",
 			"ixgbe"}, true},
@@ -119,7 +141,7 @@ static const struct driver drivers[] = {
 		.warning = "ixgbe resets the PF for this change: the links of the PF and of all its VFs go "
 			"down for some seconds"},
 	/* intel/ixgbevf/ethtool.c, Linux 6.12: as ixgbe, without a reset. */
-	{.name = "ixgbevf", .keys = USECS,
+	{.name = "ixgbevf", .fdb = {0, 0, VFCTL_FDB_DROPPED, NULL}, .keys = USECS,
 		.limits = LIMITS({VFCTL_RX_USECS, RANGES({0, 0, 1}, {2, 1022, 1}), MODES(1)},
 			{VFCTL_TX_USECS, RANGES({0, 0, 1}, {2, 1022, 1}), MODES(1)}),
 		.dynamic = 1, .pairing = DRIVER_TX_REPORTS_0},
@@ -131,6 +153,8 @@ static const struct driver drivers[] = {
 	{.name = "i40e", .flags = DRIVER_NO_ESWITCH | DRIVER_ALWAYS_SRIOV, .guest = "iavf",
 		.vf_has = COMMON_ATTRS | VFCTL_ATTR_LINK_STATE,
 		.vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_VLAN_PROTO | VFCTL_ATTR_QUERY_RSS,
+		/* The firmware's number, at most 3072 of the card. "promiscuous mode forced on" */
+		.fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
 		.messages = MESSAGES({"log-trust", {"is not trusted", "VF"}, true}, /* ice, ixgbe as well */
 			{"log-trust", {"attempting to override administratively set MAC", NULL}, true},
 			/* i40e_main.c, Linux 6.12 */
@@ -143,7 +167,8 @@ static const struct driver drivers[] = {
 		.limits = LIMITS(USECS_IN_STEPS(8160, 2), IN_STEPS(VFCTL_RX_USECS_HIGH, 236, 4),
 			{VFCTL_TX_FRAMES_IRQ, RANGES({1, 65535, 1}), NULL})},
 	/* intel/iavf/iavf_ethtool.c, Linux 6.12: steps of 2 us (ITR_REG_ALIGN()). */
-	{.name = "iavf",
+	/* i40e_virtchnl_pf.c, ice_virtchnl.h: 18 for an untrusted VF, its own and multicast included */
+	{.name = "iavf", .fdb = {17, 0, VFCTL_FDB_REFUSED, NULL},
 		.messages = MESSAGES({"log-vf-lost", {"Failed to communicate with PF", NULL}, true},
 			{"log-vf-lost", {"Unable to communicate with the PF", NULL}, true},
 			/* iavf_virtchnl.c and iavf_main.c, Linux 6.12 */
@@ -162,7 +187,7 @@ static const struct driver drivers[] = {
 	 * reads back as it was set. rx-usecs-high is a limit of the interrupt rate (ICE_MAX_INTRL);
 	 * its smallest value is 4 us at links above 25 Gbit/s, else 8 us.
 	 */
-	{.name = "ice", .log_word = "ice ",
+	{.name = "ice", .fdb = {0, 0, VFCTL_FDB_DROPPED, NULL}, .log_word = "ice ",
 		.flags = DRIVER_ROUNDS | DRIVER_ESWITCH_WITHOUT_VFS | DRIVER_ALWAYS_SRIOV,
 		.guest = "iavf", .lag = DRIVER_LAG_ACTIVE_BACKUP,
 		.vf_has = COMMON_ATTRS | VFCTL_ATTR_LINK_STATE, .vf_lacks = VFCTL_ATTR_QUERY_RSS,
@@ -182,7 +207,7 @@ static const struct driver drivers[] = {
 	 * coalesce_write() repeats it. bnxt_sriov.c: bnxt_sriov_configure() returns 0 while the
 	 * interface is down.
 	 */
-	{.name = "bnxt_en", .log_word = "bnxt",
+	{.name = "bnxt_en", .fdb = {3, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .log_word = "bnxt",
 		.flags = DRIVER_ROUNDS | DRIVER_VFS_NEED_PF_UP | DRIVER_CREATES_WHILE_UP,
 		.keys = USECS | FRAMES | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_RX_USECS_IRQ) |
 			BIT(VFCTL_TX_USECS_IRQ) | BIT(VFCTL_RX_FRAMES_IRQ) | BIT(VFCTL_TX_FRAMES_IRQ) |
@@ -194,8 +219,8 @@ static const struct driver drivers[] = {
 			{VFCTL_STATS_BLOCK_USECS, RANGES({0, 0, 1}, {250000, 1000000, 250000}), NULL}),
 		.warning = "bnxt_en closes and opens the interface when stats-block-usecs changes"},
 	/* The elastic adapter has no VF operations at all. */
-	{.name = "ena", .vf_lacks = NO_ATTRS, .keys = USECS | BIT(VFCTL_ADAPTIVE_RX)},
-	{.name = "hns3",
+	{.name = "ena", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL}, .vf_lacks = NO_ATTRS, .keys = USECS | BIT(VFCTL_ADAPTIVE_RX)},
+	{.name = "hns3", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
 		.keys = USECS | FRAMES | ADAPTIVE | BIT(VFCTL_RX_USECS_HIGH) | BIT(VFCTL_TX_USECS_HIGH) |
 			CQE_MODE},
 	/*
@@ -203,7 +228,7 @@ static const struct driver drivers[] = {
 	 * (qed_set_rxq_coalesce()); 0 is accepted and ignored. It rejects changes while the interface is
 	 * down.
 	 */
-	{.name = "qede", .log_word = "qed", .flags = DRIVER_ROUNDS,
+	{.name = "qede", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .log_word = "qed", .flags = DRIVER_ROUNDS,
 		/* qlogic/qed/qed_sriov.c, Linux 6.12 */
 		.messages = MESSAGES({"log-malicious", {"Malicious behavior", "VF ["}, true}),
 		.keys = USECS | BIT(VFCTL_STATS_BLOCK_USECS),
@@ -213,13 +238,13 @@ static const struct driver drivers[] = {
 	 * pensando/ionic/ionic_ethtool.c, Linux 6.12: receive and transmit queues share vectors unless
 	 * ethtool -L splits them. The largest time depends on the card (intr_coal_mult, intr_coal_div).
 	 */
-	{.name = "ionic", .keys = USECS | ADAPTIVE, .pairing = DRIVER_TX_REPORTS_RX},
-	{.name = "nfp", .guest = "nfp_netvf", .keys = USECS | FRAMES | ADAPTIVE},
+	{.name = "ionic", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .keys = USECS | ADAPTIVE, .pairing = DRIVER_TX_REPORTS_RX},
+	{.name = "nfp", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .guest = "nfp_netvf", .keys = USECS | FRAMES | ADAPTIVE},
 	/*
 	 * marvell/octeontx2/nic/otx2_ethtool.c, Linux 6.12: otx2_set_coalesce() clamps the values,
 	 * keeps one for receive and transmit queues, and ignores a request without packets.
 	 */
-	{.name = "rvu_nicpf", .flags = DRIVER_ROUNDS, .guest = "rvu-nicvf", .guest_row = "rvu_nicvf",
+	{.name = "rvu_nicpf", .fdb = {4, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .flags = DRIVER_ROUNDS, .guest = "rvu-nicvf", .guest_row = "rvu_nicvf",
 		.keys = USECS | FRAMES | ADAPTIVE, .pairing = DRIVER_TX_SHARED, .limits = RVU_LIMITS},
 	{.name = "rvu_nicvf", .flags = DRIVER_ROUNDS, .keys = USECS | FRAMES | ADAPTIVE,
 		.pairing = DRIVER_TX_SHARED, .limits = RVU_LIMITS},
@@ -228,7 +253,7 @@ static const struct driver drivers[] = {
 	 * list that the firmware gives the card (closest_timer(), closest_thres()), so that no limits are
 	 * stated here. Cards without SGE_DBQ_TIMER ignore the values of transmit queues.
 	 */
-	{.name = "cxgb4", .guest = "cxgb4vf", .keys = USECS | BIT(VFCTL_RX_FRAMES) |
+	{.name = "cxgb4", .fdb = {336, 0, VFCTL_FDB_UNKNOWN, NULL}, .guest = "cxgb4vf", .keys = USECS | BIT(VFCTL_RX_FRAMES) |
 		BIT(VFCTL_TX_USECS_IRQ) | BIT(VFCTL_ADAPTIVE_RX)},
 	/* chelsio/cxgb4vf/cxgb4vf_main.c, Linux 6.12: as cxgb4, for receive queues. */
 	{.name = "cxgb4vf", .keys = BIT(VFCTL_RX_USECS) | BIT(VFCTL_RX_FRAMES)},
@@ -237,7 +262,7 @@ static const struct driver drivers[] = {
 	 * be_set_vf_vlan() 802.1ad; only Skyhawk has a spoof check. What transmit queues have is that of
 	 * receive queues. be_worker() applies a new time once per second, and only then is it reported.
 	 */
-	{.name = "be2net", .flags = DRIVER_ROUNDS | DRIVER_NO_ESWITCH,
+	{.name = "be2net", .fdb = {29, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .flags = DRIVER_ROUNDS | DRIVER_NO_ESWITCH,
 		.vf_has = VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_MAX_RATE |
 			VFCTL_ATTR_LINK_STATE,
 		.vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_VLAN_PROTO | VFCTL_ATTR_TRUST |
@@ -253,7 +278,7 @@ static const struct driver drivers[] = {
 	 * 802.1ad. Units of 9 us and of 8 packets; a request with 0 of both is ignored, and 0 of either
 	 * switches moderation off.
 	 */
-	{.name = "hinic", .flags = DRIVER_ROUNDS | DRIVER_NO_ESWITCH,
+	{.name = "hinic", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .flags = DRIVER_ROUNDS | DRIVER_NO_ESWITCH,
 		.vf_has = COMMON_ATTRS | VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_LINK_STATE,
 		.vf_lacks = VFCTL_ATTR_VLAN_PROTO | VFCTL_ATTR_QUERY_RSS,
 		.keys = USECS | FRAMES, .frames_at_0 = 8,
@@ -291,7 +316,7 @@ static const struct driver drivers[] = {
 	 * a minimum rate; fun_set_vf_vlan() takes 802.1ad. Both values have 7 bits; with a time of
 	 * 0 only 1 packet.
 	 */
-	{.name = "funeth", .flags = DRIVER_NO_ESWITCH,
+	{.name = "funeth", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL}, .flags = DRIVER_NO_ESWITCH,
 		.vf_has = VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO |
 			VFCTL_ATTR_MAX_RATE,
 		.vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST |
@@ -314,16 +339,16 @@ static const struct driver drivers[] = {
 		.fixed_if_adaptive = BIT(VFCTL_RX_USECS),
 		.warning = ENETC_WARNING},
 	/* microsoft/mana/mana_ethtool.c, Linux 6.12: no set_coalesce(); mana_en.c: no VF operations. */
-	{.name = "mana", .flags = DRIVER_NO_ESWITCH | DRIVER_NO_MODERATION, .vf_lacks = NO_ATTRS},
-	{.name = "enic", .keys = USECS | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_RX_USECS_LOW) |
+	{.name = "mana", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL}, .flags = DRIVER_NO_ESWITCH | DRIVER_NO_MODERATION, .vf_lacks = NO_ATTRS},
+	{.name = "enic", .fdb = {32, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .keys = USECS | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_RX_USECS_LOW) |
 		BIT(VFCTL_RX_USECS_HIGH)},
-	{.name = "sfc", .keys = USECS | BIT(VFCTL_RX_USECS_IRQ) | BIT(VFCTL_TX_USECS_IRQ) |
+	{.name = "sfc", .fdb = {31, 0, VFCTL_FDB_DROPPED, NULL}, .keys = USECS | BIT(VFCTL_RX_USECS_IRQ) | BIT(VFCTL_TX_USECS_IRQ) |
 		BIT(VFCTL_ADAPTIVE_RX)},
 	/* google/gve/gve_ethtool.c, Linux 6.12: queues of the format DQO only; GQI has no moderation. */
 	{.name = "gve", .keys = USECS,
 		.limits = LIMITS(UP_TO(VFCTL_RX_USECS, 8190), UP_TO(VFCTL_TX_USECS, 8190))},
 	/* broadcom/bnx2x/bnx2x_sriov.c, Linux 6.12 */
-	{.name = "bnx2x", .keys = USECS,
+	{.name = "bnx2x", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .keys = USECS,
 		.messages = MESSAGES({"log-malicious", {"Got VF MALICIOUS notification", NULL}, true})},
 	{.name = "igc", .keys = USECS,
 		.limits = LIMITS({VFCTL_RX_USECS, RANGES({0, 0, 1}, {10, 10000, 1}), MODES(1, 3)}),

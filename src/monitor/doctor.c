@@ -376,17 +376,43 @@ int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 
 /* ---- fixes ---- */
 
-static int add_fdb(struct vfctl_ctx *ctx, const struct target *t, struct steps *steps)
-{
-	const struct vfctl_pf *pf = t->pf;
-	_free_ struct vfctl_mac *macs = NULL;
-	size_t count;
-	int r = fdb_missing(ctx, pf, &macs, &count);
+#define FEW_MACS 16 /* any card holds as many, whatever its driver */
 
+/* Add what is missing and may be added, as far as the table holds it. */
+static int fill_uplink(struct vfctl_ctx *ctx, const struct target *t, const struct vfctl_uplink *u,
+	struct steps *steps)
+{
+	_free_ struct vfctl_mac *macs = calloc(u->station_count + 1, sizeof(*macs));
+	size_t count = 0, room = vfctl_uplink_room(u), added = 0;
+	int r = macs ? 0 : ctx_oom(ctx);
+
+	for (size_t i = 0; i < u->station_count && r == 0; i++)
+		if (!u->stations[i].there)
+			macs[count++] = u->stations[i].mac;
 	if (r == 0)
 		r = doctor_filter_macs(ctx, t->snapshot->leases, macs, &count);
-	if (r == 0)
-		fdb_add_steps(pf, macs, count, steps);
+	for (size_t i = 0; i < u->station_count && r == 0 && added < count && added < room; i++)
+		if (memcmp(&u->stations[i].mac, &macs[added], sizeof(*macs)) == 0) {
+			fdb_add_step(u, &u->stations[i], steps);
+			added++;
+		}
+	if (r == 0 && count > added)
+		log_warn(ctx, "%s: %zu MACs are not added: its table holds %d, and %zu are used; %s",
+			u->netdev, count - added, u->capacity, u->used + added,
+			vfctl_uplink_past_text(u->past));
+	else if (r == 0 && added && u->capacity < 0 && u->used + added > FEW_MACS)
+		log_warn(ctx, "%s: how many MACs the table of its driver %s holds is not known; %s",
+			u->netdev, u->vf ? u->vf->driver : u->pf->driver, vfctl_uplink_past_text(u->past));
+	return r;
+}
+
+static int add_fdb(struct vfctl_ctx *ctx, const struct target *t, struct steps *steps)
+{
+	_cleanup_(vfctl_uplinks_free) struct vfctl_uplinks uplinks = {0};
+	int r = vfctl_uplinks_read(ctx, t->snapshot->inventory, t->pf, &uplinks);
+
+	for (size_t i = 0; i < uplinks.count && r == 0; i++)
+		r = fill_uplink(ctx, t, &uplinks.v[i], steps);
 	return r;
 }
 

@@ -172,6 +172,55 @@ int nl_eswitch_write(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint16_t
 		&family);
 }
 
+/* ---- parameters ---- */
+
+/* The value within DEVLINK_ATTR_PARAM; false if there is none. */
+static bool read_param(const struct nlattr *param, uint32_t *ret)
+{
+	const struct nlattr *list, *value, *attr;
+
+	mnl_attr_for_each_nested(list, param) {
+		if (mnl_attr_get_type(list) != DEVLINK_ATTR_PARAM_VALUES_LIST)
+			continue;
+		mnl_attr_for_each_nested(value, list)
+			mnl_attr_for_each_nested(attr, value)
+				if (mnl_attr_get_type(attr) == DEVLINK_ATTR_PARAM_VALUE_DATA &&
+					mnl_attr_get_payload_len(attr) == sizeof(*ret)) {
+					*ret = mnl_attr_get_u32(attr);
+					return true;
+				}
+	}
+	return false;
+}
+
+int nl_param_read(struct vfctl_ctx *ctx, const struct nl_devlink *d, const char *name,
+	uint32_t *ret)
+{
+	_cleanup_(nl_request_free) struct nl_request rq = {0};
+	_buf_ struct buf reply = {0};
+	struct nl_result result;
+	struct nlmsghdr *m;
+	uint16_t family;
+	size_t at = 0;
+	attrs a;
+	int r = find_family(ctx, &family);
+
+	if (r < 0)
+		return r;
+	m = begin_devlink(&rq, family, DEVLINK_CMD_PARAM_GET, 0, d, strlen(name) + 16);
+	if (!m)
+		return ctx_oom(ctx);
+	mnl_attr_put_strz(m, DEVLINK_ATTR_PARAM_NAME, name);
+	nl_end(&rq, m);
+	r = nl_talk(ctx, NETLINK_GENERIC, &rq, &reply, &result);
+	if (r < 0 || result.error < 0)
+		return r < 0 ? r : fail_answer(ctx, d, "read a parameter", &result);
+	while (next_about(&reply, &at, family, d, a))
+		if (a[DEVLINK_ATTR_PARAM] && read_param(a[DEVLINK_ATTR_PARAM], ret))
+			return 0;
+	return ctx_fail(ctx, -EOPNOTSUPP, "the driver of %s has no parameter %s", d->device, name);
+}
+
 /* ---- ports ---- */
 
 static void read_function(const struct nlattr *nest, struct nl_port *port)

@@ -30,6 +30,16 @@ enum nl_eswitch_mode {
 int nl_eswitch_read(struct vfctl_ctx *ctx, const struct nl_devlink *device, uint16_t *ret_mode);
 int nl_eswitch_write(struct vfctl_ctx *ctx, const struct nl_devlink *device, uint16_t mode);
 
+/* ---- parameters ---- */
+
+/*
+ * A parameter with a number of 32 bits, such as max_macs, as it is now in use (for a parameter of
+ * the driver's start: what devlink reload would use). -EOPNOTSUPP, -EINVAL or -ENODEV: the driver has
+ * no such parameter.
+ */
+int nl_param_read(struct vfctl_ctx *ctx, const struct nl_devlink *device, const char *name,
+	uint32_t *ret);
+
 /* ---- ports ---- */
 
 enum nl_flavour {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * VFs, and a bridge on their PF: if a VF sends to a MAC that is not in the card's table, the packet
- * leaves through the port, and never reaches the PF (yujincheng08/mlx4_br#1, DPDK/grout#653).
+ * An entry of a function's own table: without it, what a VF sends to a MAC behind a bridge leaves
+ * through the port, and never reaches the bridge (yujincheng08/mlx4_br#1, DPDK/grout#653).
  */
 #include "tuning/fdb.h"
 
@@ -12,7 +12,7 @@
 #include "host/host.h"
 #include "netlink/fdb.h"
 #include "pci/device.h"
-#include "sriov/inventory.h"
+#include "sriov/pf.h"
 
 #define SELF "self"
 
@@ -25,73 +25,39 @@ static bool is_in(const struct nl_fdb *fdb, int ifindex, const struct vfctl_mac 
 	return false;
 }
 
-/* The bridge of the device; 0 if there is none. */
-static int bridge_of(struct vfctl_ctx *ctx, const char *netdev)
+/* The network device of the function: that of a PF or VF, not a representor. */
+static int find_netdev(struct vfctl_ctx *ctx, const char *function, int *ret_ifindex)
 {
-	_free_ char *master = NULL, *text = NULL;
-	uint32_t ifindex;
+	_strv_ char **names = NULL;
+	uint32_t index;
 
-	if (!netdev[0] || host_try_link_name(ctx, &master, "/sys/class/net/%s/master", netdev) < 0)
-		return 0;
-	if (!host_exists(ctx, "/sys/class/net/%s/bridge", master) ||
-		host_try_read(ctx, &text, "/sys/class/net/%s/ifindex", master) < 0)
-		return 0;
-	return parse_u32(text, 1, INT32_MAX, &ifindex) == 0 ? (int)ifindex : 0;
-}
+	if (host_try_list(ctx, &names, PCI_SYSFS "%s/net", function) < 0)
+		names = NULL;
+	for (size_t i = 0; names && names[i]; i++) {
+		_free_ char *text = NULL;
 
-int fdb_missing(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, struct vfctl_mac **ret,
-	size_t *ret_count)
-{
-	_cleanup_(nl_fdb_free) struct nl_fdb fdb = {0};
-	_free_ struct vfctl_mac *macs = NULL;
-	int bridge = bridge_of(ctx, pf->netdev), r;
-	size_t count = 0;
-
-	*ret = NULL;
-	*ret_count = 0;
-	r = bridge ? nl_fdb_read(ctx, &fdb) : 0;
-	for (size_t i = 0; i < fdb.count && r == 0; i++) {
-		const struct nl_fdb_entry *e = &fdb.v[i];
-
-		/*
-		 * A port's own MAC is the host's end of a cable; the device behind it has another
-		 * one.
-		 */
-		if (e->master != bridge || e->ifindex == pf->ifindex || e->ifindex == bridge || e->local ||
-			is_in(&fdb, pf->ifindex, &e->mac))
+		if (pf_is_representor(ctx, names[i]) ||
+			host_try_read(ctx, &text, "/sys/class/net/%s/ifindex", names[i]) < 0 ||
+			parse_u32(text, 1, INT32_MAX, &index) < 0)
 			continue;
-		if (!array_grow(macs, count))
-			return ctx_oom(ctx);
-		macs[count++] = e->mac;
+		*ret_ifindex = (int)index;
+		return 0;
 	}
-	if (r == 0 && count) {
-		*ret = steal(macs);
-		*ret_count = count;
-	}
-	return r;
+	return ctx_fail(ctx, -ENODEV, "%s has no network device here", function);
 }
-
-/* ---- the operation ---- */
 
 static int parse_target(struct vfctl_ctx *ctx, const struct op *op, int *ret_ifindex,
 	struct vfctl_mac *ret_mac)
 {
-	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	const char *slash = strchr(op->target, '/');
-	char pf[VFCTL_BDF_TEXT] = "";
+	char function[VFCTL_BDF_TEXT] = "";
 	struct vfctl_bdf bdf;
-	int r;
 
-	if (slash && (size_t)(slash - op->target) < sizeof(pf))
-		memcpy(pf, op->target, (size_t)(slash - op->target));
-	if (!slash || vfctl_bdf_parse(pf, &bdf) < 0 || vfctl_mac_parse(slash + 1, ret_mac) < 0)
+	if (slash && (size_t)(slash - op->target) < sizeof(function))
+		memcpy(function, op->target, (size_t)(slash - op->target));
+	if (!slash || vfctl_bdf_parse(function, &bdf) < 0 || vfctl_mac_parse(slash + 1, ret_mac) < 0)
 		return op_fail_target(ctx, op);
-	r = inventory_read_values(ctx, &bdf, &inv);
-	if (r == 0 && !inv->pfs[0].ifindex)
-		r = ctx_fail(ctx, -ENODEV, "%s has no network device here", pf);
-	if (r == 0)
-		*ret_ifindex = inv->pfs[0].ifindex;
-	return r;
+	return find_netdev(ctx, function, ret_ifindex);
 }
 
 static int observe_fdb(struct vfctl_ctx *ctx, const struct op *op, char **ret)
@@ -111,6 +77,11 @@ static int set(struct vfctl_ctx *ctx, const struct op *op, const char *text)
 	struct vfctl_mac mac;
 	int ifindex = 0, r = parse_target(ctx, op, &ifindex, &mac);
 
+	/* Its table went with the device: to another namespace, or with the driver. */
+	if (r == -ENODEV && !text[0]) {
+		ctx_clear(ctx);
+		return 0;
+	}
 	if (r == 0 && !str_eq(text, SELF) && text[0])
 		r = op_fail_value(ctx, op, text);
 	if (r == 0)
@@ -125,16 +96,14 @@ OP_WRITTEN(fdb, observe_fdb, set)
 const struct op_type op_fdb = {.name = "fdb", OP_CALLS(fdb), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
-void fdb_add_steps(const struct vfctl_pf *pf, const struct vfctl_mac *macs, size_t count,
-	struct steps *steps)
+void fdb_add_step(const struct vfctl_uplink *uplink, const struct vfctl_station *station, struct steps *steps)
 {
-	for (size_t i = 0; i < count; i++) {
-		char mac[VFCTL_MAC_TEXT], target[VFCTL_BDF_TEXT + VFCTL_MAC_TEXT + 1];
+	static const char *const words[] = {[VFCTL_STATION_HOST] = "the host's own",
+		[VFCTL_STATION_GUEST] = "of a guest", [VFCTL_STATION_LEARNT] = "learnt"};
+	char mac[VFCTL_MAC_TEXT], target[VFCTL_BDF_TEXT + VFCTL_MAC_TEXT + 1];
 
-		vfctl_mac_format(&macs[i], mac);
-		snprintf(target, sizeof(target), "%s/%s", TEXT(&pf->bdf), mac);
-		step_add_op(steps, &op_fdb, SELF, "", target, "%s: add %s, which is behind the PF, to "
-			"the table of the card",
-			pf->netdev, mac);
-	}
+	vfctl_mac_format(&station->mac, mac);
+	snprintf(target, sizeof(target), "%s/%s", TEXT(&uplink->bdf), mac);
+	step_add_op(steps, &op_fdb, SELF, "", target, "%s: add %s to the card's table (%s, on %s)",
+		uplink->netdev, mac, words[station->kind], station->port);
 }

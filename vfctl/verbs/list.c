@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "print/bridge.h"
 #include "print/list.h"
 #include "core/hostspec.h"
 #include "core/nearest.h"
@@ -94,6 +95,11 @@ static int read_view(struct invocation *in, const char *names, struct list_view 
 	if (view->health && (view->free || view->all || names || view->no_headings))
 		return usage(in, "--health prints its own table and cannot be combined with other "
 			"options of the table");
+	if (option_of(in, "bridge") && (view->health || view->pfs || view->free || view->all || names))
+		return usage(in, "--bridge prints its own table and cannot be combined with other "
+			"options of the table");
+	if (option_of(in, "bridge") && in->arg_count > 1)
+		return usage(in, "--bridge takes one PF, or none for all");
 	if (view->pfs && view->free)
 		return usage(in, "--free lists VFs and --pfs lists PFs; use one of them");
 	if (in->json && (names || view->no_headings))
@@ -147,6 +153,26 @@ static int list(struct invocation *in, struct vfctl_snapshot *snapshot,
 	return EXIT_DONE;
 }
 
+static int list_bridges(struct invocation *in)
+{
+	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
+	_cleanup_(vfctl_uplinks_free) struct vfctl_uplinks uplinks = {0};
+	const struct vfctl_pf *only = NULL;
+	int r = vfctl_snapshot_read(in->ctx, NULL, &snapshot);
+
+	if (r == 0 && in->arg_count)
+		r = vfctl_inventory_find_pf(in->ctx, snapshot->inventory, in->args[0], &only);
+	if (r == 0)
+		r = vfctl_uplinks_read(in->ctx, snapshot->inventory, only, &uplinks);
+	if (r < 0)
+		return fail(in, r);
+	if (in->json)
+		answer_put(in->out, NULL, answer_bridge, &uplinks);
+	else
+		print_bridge(in->out, &uplinks);
+	return EXIT_DONE;
+}
+
 static int run_list(struct invocation *in)
 {
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
@@ -161,6 +187,8 @@ static int run_list(struct invocation *in)
 	status = read_view(in, names, &view);
 	if (status)
 		return status;
+	if (option_of(in, "bridge"))
+		return list_bridges(in);
 	r = vfctl_snapshot_read(in->ctx, in->arg_count == 1 ? in->args[0] : NULL, &snapshot);
 	if (r < 0)
 		return fail(in, r);
@@ -180,10 +208,13 @@ static const struct option_row options[] = {
 	{"free", 0, NULL, "only VFs that a guest can get", NULL},
 	{"pfs", 0, NULL, "only PFs", NULL},
 	{"health", 0, NULL, "state of the PFs' PCIe links and ports, with error counters", NULL},
+	{"bridge", 0, NULL, "bridges on PFs and VFs: the MACs behind them that VFs can reach, entries used "
+		"and capacity of the card's table", NULL},
 	{"all", 'a', NULL, "one row for each VF; without it, free VFs that are alike share a row", NULL},
 };
 
-static const struct answer answers[] = {{NULL, answer_list, false}, {0}};
+static const struct answer answers[] = {{NULL, answer_list, false},
+	{"With `--bridge`", answer_bridge, false}, {0}};
 
 const struct command cmd_list = {
 	.name = "list",
@@ -200,7 +231,7 @@ const struct command cmd_list = {
 		"host uses, that no definition names, that no libvirt network gives to a "
 		"domain, and that share their IOMMU group with no other device.",
 	.examples = {{"vfctl list ens1 --all", "every VF of ens1"},
-		{"vfctl list --free -n -o vf,address", "free VFs, for a script"},
+		{"vfctl list --bridge", "bridges on PFs, and what VFs reach behind them"},
 		{"vfctl list --get pfs.name,pfs.vfs.address", "PF and address of each VF"}},
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_PF,

@@ -8,6 +8,7 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "sim.h"
@@ -41,8 +42,7 @@ static void dump(struct host *h, const struct nlmsghdr *rq, struct buf *reply)
 	_free_ char *bridges = sim_get(h, "/.sim/bridge");
 	struct nlmsghdr done = {.nlmsg_len = NLMSG_LENGTH(4), .nlmsg_type = NLMSG_DONE,
 		.nlmsg_flags = NLM_F_MULTI, .nlmsg_seq = rq->nlmsg_seq};
-	struct sim_pf pfs[SIM_PFS_MAX];
-	size_t count = sim_pfs_read(h, pfs);
+	_strv_ char **tables = NULL;
 	int master, port, local, used, zero = 0;
 	char text[32];
 	struct vfctl_mac mac;
@@ -51,15 +51,31 @@ static void dump(struct host *h, const struct nlmsghdr *rq, struct buf *reply)
 			&used) == 4; at += used)
 		if (vfctl_mac_parse(text, &mac) == 0)
 			put_entry(reply, rq, port, master, local, &mac);
-	for (size_t i = 0; i < count; i++) {
-		_free_ char *own = sim_get(h, "/.sim/fdb/%u", pfs[i].ifindex);
+	if (files_list(h, "/.sim/fdb", &tables) < 0)
+		tables = NULL;
+	for (size_t i = 0; tables && tables[i]; i++) {
+		_free_ char *own = sim_get(h, "/.sim/fdb/%s", tables[i]);
 
 		for (const char *at = own; at && sscanf(at, "%31s\n%n", text, &used) == 1; at += used)
 			if (vfctl_mac_parse(text, &mac) == 0)
-				put_entry(reply, rq, (int)pfs[i].ifindex, 0, false, &mac);
+				put_entry(reply, rq, atoi(tables[i]), 0, false, &mac);
 	}
 	buf_add(reply, &done, sizeof(done));
 	buf_add(reply, &zero, 4);
+}
+
+/* ixgbe_ndo_fdb_add(): netdev_uc_count() against the free entries of 128, without its own. */
+static bool is_full(struct host *h, int ifindex, size_t count)
+{
+	_free_ char *driver = NULL;
+	struct sim_pf pf;
+	char path[64], bdf[VFCTL_BDF_TEXT];
+
+	if (sim_pf_read_index(h, (unsigned)ifindex, &pf) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/driver", vfctl_bdf_format(&pf.bdf, bdf));
+	return files_readlink(h, path, &driver) == 0 && strstr(driver, "/ixgbe") &&
+		count >= 127 - pf.num_vfs;
 }
 
 static int set(struct host *h, const struct nlmsghdr *rq)
@@ -71,6 +87,7 @@ static int set(struct host *h, const struct nlmsghdr *rq)
 	char text[VFCTL_MAC_TEXT], line[32];
 	struct vfctl_mac mac;
 	bool there = false;
+	size_t count = 0;
 	int used;
 
 	if (rq->nlmsg_len < NLMSG_LENGTH(sizeof(*nd) + NLA_HDRLEN + 6) || attr->nla_type != NDA_LLADDR ||
@@ -80,6 +97,7 @@ static int set(struct host *h, const struct nlmsghdr *rq)
 	vfctl_mac_format(&mac, text);
 	own = sim_get(h, "/.sim/fdb/%d", nd->ndm_ifindex);
 	for (const char *at = own; at && sscanf(at, "%31s\n%n", line, &used) == 1; at += used) {
+		count++;
 		if (str_eq(line, text))
 			there = true;
 		else
@@ -87,6 +105,8 @@ static int set(struct host *h, const struct nlmsghdr *rq)
 	}
 	if (there == (rq->nlmsg_type == RTM_NEWNEIGH))
 		return there ? -EEXIST : -ENOENT;
+	if (!there && is_full(h, nd->ndm_ifindex, count))
+		return -ENOMEM;
 	if (!there)
 		buf_printf(&rest, "%s\n", text);
 	return sim_put(h, rest.data ? rest.data : "", "/.sim/fdb/%d", nd->ndm_ifindex);
