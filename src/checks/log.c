@@ -117,7 +117,7 @@ struct tally {
 	const struct vfctl_vf *vf; /* that the last message names; may be NULL */
 	size_t count;
 	double at; /* time of the last message in seconds since the boot; negative: unknown */
-	char last[160];
+	char last[256];
 };
 #define TALLIES_MAX 16
 
@@ -174,7 +174,7 @@ static void count_line(struct check_ctx *e, const struct driver_message *s, cons
 	t->count++;
 	t->vf = vf;
 	t->at = time_of(line, &text);
-	str_copy(t->last, sizeof(t->last), text);
+	snprintf(t->last, sizeof(t->last), "%s", text);
 }
 
 static double uptime(struct check_ctx *e)
@@ -182,6 +182,23 @@ static double uptime(struct check_ctx *e)
 	_free_ char *text = NULL;
 
 	return host_try_read(e->ctx, &text, "/proc/uptime") == 0 ? strtod(text, NULL) : -1;
+}
+
+/* Put the VF's name into the commands of the remedy: "vfctl set ens1/3 trust=on". */
+static void name_vf(struct check_ctx *e, struct vfctl_issue *a, const struct tally *t)
+{
+	static const char command[] = "vfctl set VF ";
+	const char *from = e->check->remedy, *at = strstr(from, command);
+	_buf_ struct buf remedy = {0};
+	char title[VF_TITLE];
+
+	if (!a || !t->vf || !at)
+		return;
+	for (; at; from = at + strlen(command), at = strstr(from, command))
+		buf_printf(&remedy, "%.*svfctl set %s ", (int)(at - from), from,
+			vf_title(t->pf, t->vf, title));
+	buf_puts(&remedy, from);
+	set_remedy(e, a, "%s", remedy.data ? remedy.data : e->check->remedy);
 }
 
 static void tell_log(struct check_ctx *e, const struct tally *t)
@@ -199,8 +216,8 @@ static void tell_log(struct check_ctx *e, const struct tally *t)
 	if (t->vf && vf_is_busy(t->vf))
 		whose = str_format(" (VF %u is %s)", t->vf->index, vf_describe_user(t->vf, user,
 			sizeof(user)));
-	found(e, t->pf ? pf_title(t->pf, name) : "", "the kernel's log, %zu time%s%s: %s%s", t->count,
-		t->count == 1 ? "" : "s", when, t->last, whose ? whose : "");
+	name_vf(e, found(e, t->pf ? pf_title(t->pf, name) : "", "the kernel's log, %zu time%s%s: %s%s",
+		t->count, t->count == 1 ? "" : "s", when, t->last, whose ? whose : ""), t);
 }
 
 static void check_log(struct check_ctx *e)
@@ -234,9 +251,15 @@ const struct check log_checks[] = {
 		"give the VF the MAC that the guest uses (vfctl set VF mac=...), or trust it: vfctl set "
 		"VF trust=on spoofchk=off", check_log},
 	{"log-trust", VFCTL_WARNING, "a guest asks for more than its VF is allowed",
-		"only trusted VFs may add MACs or VLANs or use promiscuous mode",
+		"only trusted VFs may add MACs or VLANs or use promiscuous mode; i40e and ice permit 18 "
+		"MACs, with those of multicast groups",
 		"if the guest may be trusted: vfctl set VF trust=on --live --config; else use fewer "
 		"MACs in the guest", check_log},
+	{"log-macs", VFCTL_WARNING, "packets to some MACs are lost: the card or its driver has no space "
+		"for them", "a guest with containers or a bridge, or a bridge of the host, uses more MACs "
+		"than a VF or the PF holds", "use fewer MACs there: vfctl list --bridge shows those of "
+		"bridges; raise devlink's max_macs (mlx5) or max_mac_per_vf (i40e); or use switchdev mode "
+		"or another card", check_log},
 	{"log-no-room", VFCTL_WARNING, "VFs could not be created: the kernel found no resources for them",
 		"the BIOS gave the slot too small an MMIO window or too few bus numbers",
 		"enable Above 4G Decoding and SR-IOV in the BIOS; boot with pci=realloc (for bus "
@@ -269,8 +292,10 @@ const struct check log_checks[] = {
 		"in the guest; until then remove the VLAN devices in the guest and let the host tag: vfctl "
 		"set VF vlan=ID --config", check_log},
 	{"log-promiscuous", VFCTL_WARNING, "the card's address filters are full, and it receives every "
-		"packet", "more MACs or VLANs are in use than the card has filters: i40e then forces "
-		"promiscuous mode", "use fewer MACs and VLANs on the PF and its trusted VFs", check_log},
+		"packet", "more MACs or VLANs are in use than the card has filters: i40e, mlx4 and hns3 then "
+		"force promiscuous mode; an untrusted VF of hns3 loses packets instead",
+		"use fewer MACs and VLANs on the PF and its trusted VFs (vfctl list --bridge shows those of "
+		"bridges); or use switchdev mode or another card", check_log},
 	{"log-not-ready", VFCTL_PROBLEM, "a device did not come back from a reset",
 		"the card's firmware is stuck, or the card does not support this reset", "do not give "
 		"the VF to a guest; update the card's firmware; power the host off and on", check_log},

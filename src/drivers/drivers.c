@@ -72,6 +72,7 @@ static const struct driver drivers[] = {
 		.messages = MESSAGES({"log-vectors", {"failed to set MSI-X vector counts VF", NULL},
 			true}, /* sriov.c */
 			{"log-lag", {"Make sure all VFs are unbound", "LAG"}, true}, /* lag/lag.c */
+			{"log-macs", {"some addresses will be dropped", NULL}, true}, /* en_fs.c */
 			{"log-device", {"health compromised", NULL}, true}), /* health.c */
 		.keys = USECS | FRAMES | ADAPTIVE | CQE_MODE, .limits = MLX_LIMITS(4095)},
 	/*
@@ -82,6 +83,8 @@ static const struct driver drivers[] = {
 		.flags = DRIVER_NO_ESWITCH | DRIVER_VFS_AT_LOAD | DRIVER_VF_GUIDS_IN_SYSFS,
 		/* mlx4/port.c: 128 for the port, of which each VF has 2. "Forcing promiscuous mode" */
 		.fdb = {126, 2, VFCTL_FDB_PROMISCUOUS, NULL},
+		/* mlx4/en_netdev.c, mlx4_en_do_uc_filter() */
+		.messages = MESSAGES({"log-promiscuous", {"Forcing promiscuous mode on port", NULL}, true}),
 		.keys = USECS | FRAMES | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_TX_FRAMES_IRQ) | PACKET_RATES,
 		.limits = LIMITS(UP_TO(VFCTL_RX_USECS, 65535), UP_TO(VFCTL_TX_USECS, 65535),
 			UP_TO(VFCTL_RX_FRAMES, 65535), UP_TO(VFCTL_TX_FRAMES, 65535),
@@ -105,8 +108,10 @@ static const struct driver drivers[] = {
 		.dynamic = 3, .pairing = DRIVER_TX_REPORTS_0},
 	/* igbvf/ethtool.c: 2 and 3 are modes, 1 is refused, and 0 is IGBVF_70K_ITR, about 1 us. */
 	/* igbvf/netdev.c: IGBVF_MAX_MAC_FILTERS, "Too many unicast filters" */
-	{.name = "igbvf", .fdb = {3, 0, VFCTL_FDB_DROPPED, NULL}, .rx_usecs_0 = "igbvf with rx-usecs 0 still waits about 1 us, its "
-		"minimum",
+	{.name = "igbvf", .fdb = {3, 0, VFCTL_FDB_DROPPED, NULL},
+		.rx_usecs_0 = "igbvf with rx-usecs 0 still waits about 1 us, its minimum",
+		/* The message names no device. ixgbevf before 5.2 has it as well. */
+		.messages = MESSAGES({"log-macs", {"Too many unicast filters", NULL}, false}),
 		.keys = BIT(VFCTL_RX_USECS),
 		.limits = LIMITS({VFCTL_RX_USECS, RANGES({0, 0, 1}, {10, 10000, 1}), MODES(2, 3)}),
 		.dynamic = 3},
@@ -130,6 +135,12 @@ static const struct driver drivers[] = {
 		/* igb logs the same at each start of a VF's driver, even if the MAC is the same. */
 		.messages = MESSAGES({"log-trust", {"attempted to override administratively set MAC",
 			"ixgbe"}, true},
+			/*
+			 * ixgbe_sriov.c, ixgbe_set_vf_macvlan_msg(). igb logs its own denial also when a
+			 * guest asks for nothing (igb_set_vf_mac_filter()).
+			 */
+			{"log-trust", {"requested MACVLAN filter", "administratively denied"}, true},
+			{"log-macs", {"has requested", "filter but there"}, true}, /* igb as well */
 			{"log-spoof", {"poofed packets detected", NULL}, false}, /* igb as well */
 			/* ixgbe_main.c, i40e_main.c, ice_main.c and ice_sriov.c, Linux 6.12 */
 			{"log-malicious", {"Malicious Driver Detection event", "VF"}, true},
@@ -157,6 +168,10 @@ static const struct driver drivers[] = {
 		.fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
 		.messages = MESSAGES({"log-trust", {"is not trusted", "VF"}, true}, /* ice, ixgbe as well */
 			{"log-trust", {"attempting to override administratively set MAC", NULL}, true},
+			/* i40e_virtchnl_pf.c, i40e_check_vf_permission(): older and newer texts */
+			{"log-macs", {"Cannot add more MAC addresses", "trusted VF"}, true},
+			{"log-macs", {"Cannot add more MAC addresses", "maximum allowed limit"}, true},
+			{"log-macs", {"adding RX filters on VF", "set promiscuous on manually"}, true},
 			/* i40e_main.c, Linux 6.12 */
 			{"log-malicious", {"TX driver issue detected on VF", NULL}, true},
 			{"log-promiscuous", {"promiscuous mode forced on", NULL}, true},
@@ -194,6 +209,8 @@ static const struct driver drivers[] = {
 		.messages = MESSAGES({"log-vectors", {"MSI-X interrupts available for SR-IOV", NULL}, true},
 			/* before 5.18 */
 			{"log-vectors", {"Not enough vectors to support", "VFs"}, true},
+			/* ice_main.c, ice_vsi_sync_fltr(): it says that it forces it, and does not */
+			{"log-macs", {"Reached MAC filter limit", NULL}, true},
 			/* ice_virtchnl.c, Linux 6.12: a VLAN filter that the PF rejects, again and again */
 			{"log-vf-reset", {"PF failed to honor VF", "opcode"}, true}),
 		.keys = USECS | ADAPTIVE | BIT(VFCTL_RX_USECS_HIGH),
@@ -221,6 +238,8 @@ static const struct driver drivers[] = {
 	/* The elastic adapter has no VF operations at all. */
 	{.name = "ena", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL}, .vf_lacks = NO_ATTRS, .keys = USECS | BIT(VFCTL_ADAPTIVE_RX)},
 	{.name = "hns3", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
+		/* hns3pf/hclge_main.c, hclge_add_uc_addr_common(): for the PF and for its VFs */
+		.messages = MESSAGES({"log-promiscuous", {"UC MAC table full", NULL}, true}),
 		.keys = USECS | FRAMES | ADAPTIVE | BIT(VFCTL_RX_USECS_HIGH) | BIT(VFCTL_TX_USECS_HIGH) |
 			CQE_MODE},
 	/*
