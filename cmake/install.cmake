@@ -80,7 +80,9 @@ configure_file(packaging/systemd/vfctl-guid-sync.service.in vfctl-guid-sync.serv
 configure_file(packaging/systemd/vfctl-metrics.service.in vfctl-metrics.service @ONLY)
 configure_file(packaging/systemd/vfctl-recover.service.in vfctl-recover.service @ONLY)
 configure_file(packaging/systemd/vfctl-apply.service.in vfctl-apply.service @ONLY)
+configure_file(packaging/systemd/vfctl-bridge.service.in vfctl-bridge.service @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/vfctl-guid-sync.service
   ${CMAKE_BINARY_DIR}/vfctl-metrics.service packaging/systemd/vfctl-metrics.timer
   ${CMAKE_BINARY_DIR}/vfctl-recover.service ${CMAKE_BINARY_DIR}/vfctl-apply.service
+  ${CMAKE_BINARY_DIR}/vfctl-bridge.service
   packaging/systemd/vfctl-guid-sync.timer DESTINATION lib/systemd/system)
