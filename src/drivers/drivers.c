@@ -182,8 +182,11 @@ static const struct driver drivers[] = {
 		.limits = LIMITS(USECS_IN_STEPS(8160, 2), IN_STEPS(VFCTL_RX_USECS_HIGH, 236, 4),
 			{VFCTL_TX_FRAMES_IRQ, RANGES({1, 65535, 1}), NULL})},
 	/* intel/iavf/iavf_ethtool.c, Linux 6.12: steps of 2 us (ITR_REG_ALIGN()). */
-	/* i40e_virtchnl_pf.c, ice_virtchnl.h: 18 for an untrusted VF, its own and multicast included */
-	{.name = "iavf", .fdb = {17, 0, VFCTL_FDB_REFUSED, NULL},
+	/*
+	 * i40e_virtchnl_pf.c, ice_virtchnl.h: 18 for an untrusted VF, its own and multicast included. The
+	 * PF rejects more after the kernel has accepted them: iavf_mac_add_reject() forgets them.
+	 */
+	{.name = "iavf", .fdb = {17, 0, VFCTL_FDB_DROPPED, NULL},
 		.messages = MESSAGES({"log-vf-lost", {"Failed to communicate with PF", NULL}, true},
 			{"log-vf-lost", {"Unable to communicate with the PF", NULL}, true},
 			/* iavf_virtchnl.c and iavf_main.c, Linux 6.12 */
