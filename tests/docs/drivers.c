@@ -90,10 +90,44 @@ static void put_moderation(const struct driver *d)
 		}
 }
 
+/* "127"; "22 (others 30), less 1 for each VF"; "none"; "?" */
+static void put_max(const struct driver_fdb *fdb)
+{
+	if (fdb->max <= 0) {
+		fputs(fdb->max == DRIVER_FDB_NONE ? "none" : "?", stdout);
+		return;
+	}
+	printf("%d", fdb->max);
+	if (fdb->cards)
+		printf(" (some cards %d)", fdb->cards->max);
+	if (fdb->per_vf)
+		printf(", less %d for each VF", fdb->per_vf);
+}
+
+static void put_macs(void)
+{
+	static const char *const past[] = {[VFCTL_FDB_UNKNOWN] = "?", [VFCTL_FDB_REFUSED] = "refused",
+		[VFCTL_FDB_DROPPED] = "dropped", [VFCTL_FDB_PROMISCUOUS] = "promiscuous"};
+	const struct driver *d;
+
+	puts("| driver | MACs | more |\n|---|---|---|");
+	for (size_t i = 0; (d = driver_at(i)); i++) {
+		if (!d->fdb.max && d->fdb.past == VFCTL_FDB_UNKNOWN)
+			continue;
+		printf("| %s | ", d->name);
+		put_max(&d->fdb);
+		printf(" | %s |\n", past[d->fdb.past]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct driver *d;
 
+	if (argc == 2 && strcmp(argv[1], "macs") == 0) {
+		put_macs();
+		return 0;
+	}
 	if (argc == 2 && strcmp(argv[1], "attributes") == 0) {
 		put_attributes();
 		return 0;
