@@ -56,20 +56,21 @@ enum driver_pairing {
 
 #define DRIVER_FDB_NONE (-1)
 
+struct driver_fdb_card {
+	uint16_t device; /* PCI */
+	int max;
+};
+
 /*
- * How many unicast MACs the function's own table holds besides the MAC of its interface (Linux 6.12:
- * what ndo_set_rx_mode() and ndo_fdb_add() of the driver do). A bridge through the function needs one
- * for each station behind it.
+ * How many unicast MACs the function's own table holds besides the MAC of its interface (Linux
+ * 6.12: what ndo_set_rx_mode() and ndo_fdb_add() of the driver do). A bridge through the function
+ * needs one for each station behind it.
  */
 struct driver_fdb {
 	int max;    /* without VFs; 0: not known; DRIVER_FDB_NONE: it takes none */
 	int per_vf; /* fewer for each VF of the PF */
 	enum vfctl_fdb_past past;
-	/* Cards with another number, by PCI device; the list ends with 0. NULL: none. */
-	const struct driver_fdb_card {
-		uint16_t device;
-		int max;
-	} *cards;
+	const struct driver_fdb_card *cards; /* with another number; ends with 0. NULL: none */
 };
 
 /*

@@ -99,7 +99,8 @@ static const struct driver drivers[] = {
 		 * igb_main.c, igb_add_mac_filter_flags(): rar_entry_count less one for each VF, one more,
 		 * and its own; igb_set_rx_mode() sets RCTL.UPE without a message when one does not fit.
 		 */
-		.fdb = {22, 1, VFCTL_FDB_PROMISCUOUS, RAR_CARDS({0x1521, 30}, {0x1522, 30}, {0x1523, 30},
+		.fdb = {22, 1, VFCTL_FDB_PROMISCUOUS, RAR_CARDS({0x1521, 30},
+		{0x1522, 30}, {0x1523, 30},
 			{0x1524, 30}, {0x1546, 30}, {0x1f40, 30}, {0x1f41, 30}, {0x1f45, 30})},
 		.messages = MESSAGES({"log-spoof", {"Spoof event(s) detected on VF", NULL}, false}),
 		.keys = USECS,
@@ -129,7 +130,8 @@ static const struct driver drivers[] = {
 		 * ixgbe_main.c, ixgbe_ndo_fdb_add(): -ENOMEM beyond ixgbe_available_rars(), which are
 		 * num_rar_entries (128; 16 on the 82598) less its own and those of the VFs.
 		 */
-		.fdb = {127, 1, VFCTL_FDB_REFUSED, RAR_CARDS({0x10b6, 15}, {0x10c6, 15}, {0x10c7, 15},
+		.fdb = {127, 1, VFCTL_FDB_REFUSED, RAR_CARDS({0x10b6, 15},
+		{0x10c6, 15}, {0x10c7, 15},
 			{0x10c8, 15}, {0x150b, 15}, {0x10dd, 15}, {0x10ec, 15}, {0x10f1, 15}, {0x10e1, 15},
 			{0x10f4, 15}, {0x10db, 15})},
 		/* igb logs the same at each start of a VF's driver, even if the MAC is the same. */
@@ -239,7 +241,8 @@ static const struct driver drivers[] = {
 			{VFCTL_STATS_BLOCK_USECS, RANGES({0, 0, 1}, {250000, 1000000, 250000}), NULL}),
 		.warning = "bnxt_en closes and opens the interface when stats-block-usecs changes"},
 	/* The elastic adapter has no VF operations at all. */
-	{.name = "ena", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL}, .vf_lacks = NO_ATTRS, .keys = USECS | BIT(VFCTL_ADAPTIVE_RX)},
+	{.name = "ena", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL},
+		.vf_lacks = NO_ATTRS, .keys = USECS | BIT(VFCTL_ADAPTIVE_RX)},
 	{.name = "hns3", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
 		/* hns3pf/hclge_main.c, hclge_add_uc_addr_common(): for the PF and for its VFs */
 		.messages = MESSAGES({"log-promiscuous", {"UC MAC table full", NULL}, true}),
@@ -250,7 +253,8 @@ static const struct driver drivers[] = {
 	 * (qed_set_rxq_coalesce()); 0 is accepted and ignored. It rejects changes while the interface is
 	 * down.
 	 */
-	{.name = "qede", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .log_word = "qed", .flags = DRIVER_ROUNDS,
+	{.name = "qede", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
+		.log_word = "qed", .flags = DRIVER_ROUNDS,
 		/* qlogic/qed/qed_sriov.c, Linux 6.12 */
 		.messages = MESSAGES({"log-malicious", {"Malicious behavior", "VF ["}, true}),
 		.keys = USECS | BIT(VFCTL_STATS_BLOCK_USECS),
@@ -260,13 +264,16 @@ static const struct driver drivers[] = {
 	 * pensando/ionic/ionic_ethtool.c, Linux 6.12: receive and transmit queues share vectors unless
 	 * ethtool -L splits them. The largest time depends on the card (intr_coal_mult, intr_coal_div).
 	 */
-	{.name = "ionic", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .keys = USECS | ADAPTIVE, .pairing = DRIVER_TX_REPORTS_RX},
-	{.name = "nfp", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .guest = "nfp_netvf", .keys = USECS | FRAMES | ADAPTIVE},
+	{.name = "ionic", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
+		.keys = USECS | ADAPTIVE, .pairing = DRIVER_TX_REPORTS_RX},
+	{.name = "nfp", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
+		.guest = "nfp_netvf", .keys = USECS | FRAMES | ADAPTIVE},
 	/*
 	 * marvell/octeontx2/nic/otx2_ethtool.c, Linux 6.12: otx2_set_coalesce() clamps the values,
 	 * keeps one for receive and transmit queues, and ignores a request without packets.
 	 */
-	{.name = "rvu_nicpf", .fdb = {4, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .flags = DRIVER_ROUNDS, .guest = "rvu-nicvf", .guest_row = "rvu_nicvf",
+	{.name = "rvu_nicpf", .fdb = {4, 0, VFCTL_FDB_PROMISCUOUS, NULL},
+		.flags = DRIVER_ROUNDS, .guest = "rvu-nicvf", .guest_row = "rvu_nicvf",
 		.keys = USECS | FRAMES | ADAPTIVE, .pairing = DRIVER_TX_SHARED, .limits = RVU_LIMITS},
 	{.name = "rvu_nicvf", .flags = DRIVER_ROUNDS, .keys = USECS | FRAMES | ADAPTIVE,
 		.pairing = DRIVER_TX_SHARED, .limits = RVU_LIMITS},
@@ -275,7 +282,8 @@ static const struct driver drivers[] = {
 	 * list that the firmware gives the card (closest_timer(), closest_thres()), so that no limits are
 	 * stated here. Cards without SGE_DBQ_TIMER ignore the values of transmit queues.
 	 */
-	{.name = "cxgb4", .fdb = {336, 0, VFCTL_FDB_UNKNOWN, NULL}, .guest = "cxgb4vf", .keys = USECS | BIT(VFCTL_RX_FRAMES) |
+	{.name = "cxgb4", .fdb = {336, 0, VFCTL_FDB_UNKNOWN, NULL},
+		.guest = "cxgb4vf", .keys = USECS | BIT(VFCTL_RX_FRAMES) |
 		BIT(VFCTL_TX_USECS_IRQ) | BIT(VFCTL_ADAPTIVE_RX)},
 	/* chelsio/cxgb4vf/cxgb4vf_main.c, Linux 6.12: as cxgb4, for receive queues. */
 	{.name = "cxgb4vf", .keys = BIT(VFCTL_RX_USECS) | BIT(VFCTL_RX_FRAMES)},
@@ -284,7 +292,8 @@ static const struct driver drivers[] = {
 	 * be_set_vf_vlan() 802.1ad; only Skyhawk has a spoof check. What transmit queues have is that of
 	 * receive queues. be_worker() applies a new time once per second, and only then is it reported.
 	 */
-	{.name = "be2net", .fdb = {29, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .flags = DRIVER_ROUNDS | DRIVER_NO_ESWITCH,
+	{.name = "be2net", .fdb = {29, 0, VFCTL_FDB_PROMISCUOUS, NULL},
+		.flags = DRIVER_ROUNDS | DRIVER_NO_ESWITCH,
 		.vf_has = VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_MAX_RATE |
 			VFCTL_ATTR_LINK_STATE,
 		.vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_VLAN_PROTO | VFCTL_ATTR_TRUST |
@@ -300,7 +309,8 @@ static const struct driver drivers[] = {
 	 * 802.1ad. Units of 9 us and of 8 packets; a request with 0 of both is ignored, and 0 of either
 	 * switches moderation off.
 	 */
-	{.name = "hinic", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .flags = DRIVER_ROUNDS | DRIVER_NO_ESWITCH,
+	{.name = "hinic", .fdb = {0, 0, VFCTL_FDB_PROMISCUOUS, NULL},
+		.flags = DRIVER_ROUNDS | DRIVER_NO_ESWITCH,
 		.vf_has = COMMON_ATTRS | VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_LINK_STATE,
 		.vf_lacks = VFCTL_ATTR_VLAN_PROTO | VFCTL_ATTR_QUERY_RSS,
 		.keys = USECS | FRAMES, .frames_at_0 = 8,
@@ -338,7 +348,8 @@ static const struct driver drivers[] = {
 	 * a minimum rate; fun_set_vf_vlan() takes 802.1ad. Both values have 7 bits; with a time of
 	 * 0 only 1 packet.
 	 */
-	{.name = "funeth", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL}, .flags = DRIVER_NO_ESWITCH,
+	{.name = "funeth", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL},
+		.flags = DRIVER_NO_ESWITCH,
 		.vf_has = VFCTL_ATTR_MAC | VFCTL_ATTR_VLAN_ID | VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO |
 			VFCTL_ATTR_MAX_RATE,
 		.vf_lacks = VFCTL_ATTR_MIN_RATE | VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST |
@@ -361,10 +372,13 @@ static const struct driver drivers[] = {
 		.fixed_if_adaptive = BIT(VFCTL_RX_USECS),
 		.warning = ENETC_WARNING},
 	/* microsoft/mana/mana_ethtool.c, Linux 6.12: no set_coalesce(); mana_en.c: no VF operations. */
-	{.name = "mana", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL}, .flags = DRIVER_NO_ESWITCH | DRIVER_NO_MODERATION, .vf_lacks = NO_ATTRS},
-	{.name = "enic", .fdb = {32, 0, VFCTL_FDB_PROMISCUOUS, NULL}, .keys = USECS | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_RX_USECS_LOW) |
+	{.name = "mana", .fdb = {DRIVER_FDB_NONE, 0, VFCTL_FDB_DROPPED, NULL},
+		.flags = DRIVER_NO_ESWITCH | DRIVER_NO_MODERATION, .vf_lacks = NO_ATTRS},
+	{.name = "enic", .fdb = {32, 0, VFCTL_FDB_PROMISCUOUS, NULL},
+		.keys = USECS | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_RX_USECS_LOW) |
 		BIT(VFCTL_RX_USECS_HIGH)},
-	{.name = "sfc", .fdb = {31, 0, VFCTL_FDB_DROPPED, NULL}, .keys = USECS | BIT(VFCTL_RX_USECS_IRQ) | BIT(VFCTL_TX_USECS_IRQ) |
+	{.name = "sfc", .fdb = {31, 0, VFCTL_FDB_DROPPED, NULL},
+		.keys = USECS | BIT(VFCTL_RX_USECS_IRQ) | BIT(VFCTL_TX_USECS_IRQ) |
 		BIT(VFCTL_ADAPTIVE_RX)},
 	/* google/gve/gve_ethtool.c, Linux 6.12: queues of the format DQO only; GQI has no moderation. */
 	{.name = "gve", .keys = USECS,

@@ -34,8 +34,8 @@ int nl_eswitch_write(struct vfctl_ctx *ctx, const struct nl_devlink *device, uin
 
 /*
  * A parameter with a number of 32 bits, such as max_macs, as it is now in use (for a parameter of
- * the driver's start: what devlink reload would use). -EOPNOTSUPP, -EINVAL or -ENODEV: the driver has
- * no such parameter.
+ * the driver's start: what devlink reload would use). -EOPNOTSUPP, -EINVAL or -ENODEV: the driver
+ * has no such parameter.
  */
 int nl_param_read(struct vfctl_ctx *ctx, const struct nl_devlink *device, const char *name,
 	uint32_t *ret);

@@ -208,8 +208,8 @@ static const struct option_row options[] = {
 	{"free", 0, NULL, "only VFs that a guest can get", NULL},
 	{"pfs", 0, NULL, "only PFs", NULL},
 	{"health", 0, NULL, "state of the PFs' PCIe links and ports, with error counters", NULL},
-	{"bridge", 0, NULL, "bridges on PFs and VFs: the MACs behind them that VFs can reach, entries used "
-		"and capacity of the card's table", NULL},
+	{"bridge", 0, NULL, "bridges on PFs and VFs: the MACs behind them that VFs can reach, entries "
+		"used and capacity of the card's table", NULL},
 	{"all", 'a', NULL, "one row for each VF; without it, free VFs that are alike share a row", NULL},
 };
 
