@@ -31,7 +31,8 @@ static int by_text(const void *a, const void *b)
 /* Append the texts in order, each after a separator that cannot be in XML. */
 static void put_sorted(struct buf *to, char **texts, size_t count)
 {
-	qsort(texts, count, sizeof(*texts), by_text);
+	if (count)
+		qsort(texts, count, sizeof(*texts), by_text);
 	for (size_t i = 0; i < count; i++)
 		buf_printf(to, "\001%s", texts[i]);
 }
