@@ -82,19 +82,40 @@ static int is_doubtful(struct vfctl_ctx *ctx, struct value_facts *facts,
 	return 1;
 }
 
-int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
-	struct vfctl_mac *macs,
-	size_t *io_count)
+void mac_filter_close(struct mac_filter *f)
 {
-	_cleanup_(value_rows_close) struct value_rows rows = {0};
-	struct value_facts facts = {.leases = leases, .now = (int64_t)time(NULL)};
-	size_t kept = 0;
-	int r = live_macs_read(ctx, &facts.live);
+	value_rows_close(&f->rows);
+	live_values_clear(&f->facts.live);
+}
 
+int mac_filter_open(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	struct mac_filter *ret)
+{
+	int r;
+
+	*ret = (struct mac_filter){.facts = {.leases = leases, .now = (int64_t)time(NULL)}};
+	r = live_macs_read(ctx, &ret->facts.live);
 	if (r == 0)
-		r = value_rows_open(ctx, &rows);
+		r = value_rows_open(ctx, &ret->rows);
+	if (r < 0)
+		mac_filter_close(ret);
+	return r;
+}
+
+int mac_filter_ask(struct vfctl_ctx *ctx, struct mac_filter *f, const struct vfctl_mac *mac)
+{
+	return is_doubtful(ctx, &f->facts, &f->rows, mac);
+}
+
+int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
+	struct vfctl_mac *macs, size_t *io_count)
+{
+	_cleanup_(mac_filter_close) struct mac_filter filter = {0};
+	size_t kept = 0;
+	int r = mac_filter_open(ctx, leases, &filter);
+
 	for (size_t i = 0; r >= 0 && i < *io_count; i++) {
-		r = is_doubtful(ctx, &facts, &rows, &macs[i]);
+		r = mac_filter_ask(ctx, &filter, &macs[i]);
 		if (r == 0)
 			macs[kept++] = macs[i];
 		else if (r == 1)
@@ -102,7 +123,6 @@ int doctor_filter_macs(struct vfctl_ctx *ctx, const struct vfctl_leases *leases,
 				"card: %s", vfctl_ctx_error(ctx));
 		ctx_clear(ctx);
 	}
-	live_values_clear(&facts.live);
 	*io_count = kept;
 	return r < 0 ? r : 0;
 }

@@ -67,10 +67,11 @@ static void master_of(struct check_ctx *e, const struct vfctl_pf *pf, char ret[3
 		snprintf(ret, 32, "%s", master);
 }
 
-static bool has_guests(const struct vfctl_pf *pf)
+/* A guest, or a container or the host itself, has one of its VFs. */
+static bool has_users(const struct vfctl_pf *pf)
 {
 	EACH_VF(pf, vf)
-		if (is_taken(vf))
+		if (is_taken(vf) || vf->holder.kind != VFCTL_HOLDER_NONE)
 			return true;
 	return false;
 }
@@ -79,10 +80,10 @@ static bool has_guests(const struct vfctl_pf *pf)
 static void table_text(const struct vfctl_uplink *u, char *buf, size_t size)
 {
 	if (u->capacity < 0)
-		snprintf(buf, size, "%zu entr%s used; how many it holds is not known", u->used,
-			u->used == 1 ? "y is" : "ies are");
+		snprintf(buf, size, "%zu entr%s used; how many it holds is not known", u->own_count,
+			u->own_count == 1 ? "y is" : "ies are");
 	else
-		snprintf(buf, size, "%zu of %d entries are used", u->used, u->capacity);
+		snprintf(buf, size, "%zu of %d entries are used", u->own_count, u->capacity);
 }
 
 static const char *uplink_title(const struct vfctl_uplink *u, char buf[VF_TITLE])
@@ -130,7 +131,7 @@ static void tell_overfull(struct check_ctx *e, const struct vfctl_uplink *u)
 {
 	char title[VF_TITLE];
 	struct vfctl_issue *a = found(e, uplink_title(u, title), "the forwarding table of %s has %zu "
-		"unicast MACs and holds %d: %s", u->netdev, u->used, u->capacity,
+		"unicast MACs and holds %d: %s", u->netdev, u->own_count, u->capacity,
 		vfctl_uplink_past_text(u->past));
 
 	if (a)
@@ -143,14 +144,14 @@ static void check_bridge(struct check_ctx *e)
 	EACH_PF(e, pf) {
 		_cleanup_(vfctl_uplinks_free) struct vfctl_uplinks uplinks = {0};
 
-		if (!has_guests(pf))
+		if (!has_users(pf))
 			continue;
 		if (vfctl_uplinks_read(e->ctx, e->snapshot->inventory, pf, &uplinks) < 0)
 			unknown(e, "a bridge is on %s: %s", pf->netdev, vfctl_ctx_error(e->ctx));
 		for (size_t i = 0; i < uplinks.count; i++) {
 			const struct vfctl_uplink *u = &uplinks.v[i];
 
-			if (u->capacity >= 0 && u->used > (size_t)u->capacity)
+			if (u->capacity >= 0 && u->own_count > (size_t)u->capacity)
 				tell_overfull(e, u);
 			else if (u->missing)
 				tell_missing(e, u);
@@ -158,11 +159,13 @@ static void check_bridge(struct check_ctx *e)
 	}
 }
 
-static void tell_pretender(struct check_ctx *e, const struct vfctl_uplink *u, const struct vfctl_pretender *p)
+static void tell_pretender(struct check_ctx *e, const struct vfctl_uplink *u,
+	const struct vfctl_pretender *p)
 {
 	const struct vfctl_vf *vf = find_vf_number(u->pf->vfs, u->pf->num_vfs, p->vf);
 	char mac[VFCTL_MAC_TEXT], user[256], title[VF_TITLE];
-	struct vfctl_issue *a = found(e, vf_title(u->pf, vf, title), "%s of the bridge %s claims %s, which "
+	struct vfctl_issue *a = found(e, vf_title(u->pf, vf, title),
+		"%s of the bridge %s claims %s, which "
 		"is the MAC of this VF (%s)", p->port, u->bridges[0], vfctl_mac_format(&p->mac, mac),
 		vf_describe_user(vf, user, sizeof(user)));
 
@@ -176,7 +179,8 @@ static void check_pretenders(struct check_ctx *e)
 	EACH_PF(e, pf) {
 		_cleanup_(vfctl_uplinks_free) struct vfctl_uplinks uplinks = {0};
 
-		vfctl_uplinks_read(e->ctx, e->snapshot->inventory, pf, &uplinks); /* check_bridge() reports a failure */
+		vfctl_uplinks_read(e->ctx, e->snapshot->inventory, pf,
+			&uplinks); /* check_bridge() reports a failure */
 		for (size_t i = 0; i < uplinks.count; i++)
 			for (size_t k = 0; k < uplinks.v[i].pretender_count; k++)
 				tell_pretender(e, &uplinks.v[i], &uplinks.v[i].pretenders[k]);
@@ -195,7 +199,7 @@ static void check_ovs(struct check_ctx *e)
 		char master[32], name[VFCTL_BDF_TEXT];
 
 		master_of(e, pf, master);
-		if (str_eq(master, "ovs-system") && has_guests(pf) && switches_itself(pf))
+		if (str_eq(master, "ovs-system") && has_users(pf) && switches_itself(pf))
 			found(e, pf_title(pf, name), "/sys/class/net/%s/master is ovs-system", pf->netdev);
 	}
 }

@@ -81,8 +81,8 @@ static const struct driver drivers[] = {
 	 */
 	{.name = "mlx4_core", .log_word = "mlx4", .guest = "mlx4_en", .guest_row = "mlx4_core",
 		.flags = DRIVER_NO_ESWITCH | DRIVER_VFS_AT_LOAD | DRIVER_VF_GUIDS_IN_SYSFS,
-		/* mlx4/port.c: 128 for the port, of which each VF has 2. "Forcing promiscuous mode" */
-		.fdb = {126, 2, VFCTL_FDB_PROMISCUOUS, NULL},
+		/* mlx4/port.c: 128 of the port, with its own and 2 of each VF; "Forcing promiscuous" */
+		.fdb = {127, 2, VFCTL_FDB_PROMISCUOUS, NULL},
 		/* mlx4/en_netdev.c, mlx4_en_do_uc_filter() */
 		.messages = MESSAGES({"log-promiscuous", {"Forcing promiscuous mode on port", NULL}, true}),
 		.keys = USECS | FRAMES | BIT(VFCTL_ADAPTIVE_RX) | BIT(VFCTL_TX_FRAMES_IRQ) | PACKET_RATES,

@@ -78,6 +78,11 @@ struct host_ops {
 	 * their number, at most HOST_EVENTS_MAX. NULL: there are no events here.
 	 */
 	int (*events)(struct host *h, int *ret_fds);
+	/*
+	 * A descriptor from which messages of NETLINK_ROUTE can be read: links, and the forwarding
+	 * tables of bridges. NULL: there are none here.
+	 */
+	int (*follow)(struct host *h, int *ret_fd);
 	/* Whether this host may still be read: 0 or an error. NULL: always. */
 	int (*check)(struct host *h);
 	void (*sleep)(struct host *h, unsigned ms);

@@ -433,6 +433,12 @@ static int real_events(struct host *h, int *ret_fds)
 	return 2;
 }
 
+static int real_follow(struct host *h, int *ret_fd)
+{
+	*ret_fd = hear(NETLINK_ROUTE, RTMGRP_LINK | RTMGRP_NEIGH);
+	return *ret_fd < 0 ? -errno : 0;
+}
+
 static const struct host_ops real_ops = {
 	.name = "kernel",
 	.read = files_read,
@@ -453,6 +459,7 @@ static const struct host_ops real_ops = {
 	.sleep = files_sleep,
 	.audit = real_audit,
 	.events = real_events,
+	.follow = real_follow,
 	.free = files_free,
 };
 

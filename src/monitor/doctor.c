@@ -398,9 +398,9 @@ static int fill_uplink(struct vfctl_ctx *ctx, const struct target *t, const stru
 		}
 	if (r == 0 && count > added)
 		log_warn(ctx, "%s: %zu MACs are not added: its table holds %d, and %zu are used; %s",
-			u->netdev, count - added, u->capacity, u->used + added,
+			u->netdev, count - added, u->capacity, u->own_count + added,
 			vfctl_uplink_past_text(u->past));
-	else if (r == 0 && added && u->capacity < 0 && u->used + added > FEW_MACS)
+	else if (r == 0 && added && u->capacity < 0 && u->own_count + added > FEW_MACS)
 		log_warn(ctx, "%s: how many MACs the table of its driver %s holds is not known; %s",
 			u->netdev, u->vf ? u->vf->driver : u->pf->driver, vfctl_uplink_past_text(u->past));
 	return r;

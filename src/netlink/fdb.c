@@ -10,15 +10,15 @@
 
 #define ROOM 64
 
-static bool read_entry(const struct nlmsghdr *m, struct nl_fdb_entry *ret)
+bool nl_fdb_entry_read(const struct nlmsghdr *m, struct nl_fdb_entry *ret)
 {
 	const struct ndmsg *nd = mnl_nlmsg_get_payload(m);
 	struct nl_fdb_entry e = {.ifindex = 0};
 	const struct nlattr *attr;
 	bool found = false;
 
-	if (m->nlmsg_type != RTM_NEWNEIGH || mnl_nlmsg_get_payload_len(m) < sizeof(*nd) ||
-		nd->ndm_family != AF_BRIDGE)
+	if ((m->nlmsg_type != RTM_NEWNEIGH && m->nlmsg_type != RTM_DELNEIGH) ||
+		mnl_nlmsg_get_payload_len(m) < sizeof(*nd) || nd->ndm_family != AF_BRIDGE)
 		return false;
 	e.ifindex = nd->ndm_ifindex;
 	e.local = nd->ndm_state & NUD_PERMANENT;
@@ -61,7 +61,7 @@ int nl_fdb_read(struct vfctl_ctx *ctx, struct nl_fdb *ret)
 		return r < 0 ? r : ctx_fail(ctx, result.error, "read the forwarding tables: %s",
 			strerror(-result.error));
 	while ((m = nl_next(&reply, &at))) {
-		if (!read_entry(m, &e))
+		if (!nl_fdb_entry_read(m, &e))
 			continue;
 		if (!array_grow(fdb.v, fdb.count))
 			return ctx_oom(ctx);

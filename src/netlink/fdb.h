@@ -18,6 +18,11 @@ struct nl_fdb {
 	size_t count;
 };
 
+/*
+ * The entry that a message reports, also of one that was removed (RTM_DELNEIGH); false: the message
+ * is about something else, or a group address.
+ */
+bool nl_fdb_entry_read(const struct nlmsghdr *m, struct nl_fdb_entry *ret);
 /* Read all tables of this network namespace, without group addresses. -EROFS on a capture. */
 int nl_fdb_read(struct vfctl_ctx *ctx, struct nl_fdb *ret);
 void nl_fdb_free(struct nl_fdb *fdb);

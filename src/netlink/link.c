@@ -99,7 +99,7 @@ static void read_address(const struct nlattr *attr, struct nl_link *link)
 	link->address_len = (uint8_t)len;
 }
 
-static bool read_link(const struct nlmsghdr *m, struct nl_link *link)
+bool nl_link_parse(const struct nlmsghdr *m, struct nl_link *link)
 {
 	const struct ifinfomsg *info = mnl_nlmsg_get_payload(m);
 	const struct nlattr *attr;
@@ -172,7 +172,7 @@ static int ask_links(struct vfctl_ctx *ctx, const char *name, struct nl_links *r
 			continue;
 		if (!array_grow(links.v, links.count))
 			return ctx_oom(ctx);
-		if (!read_link(m, &links.v[links.count++]))
+		if (!nl_link_parse(m, &links.v[links.count++]))
 			return ctx_oom(ctx);
 	}
 	*ret_links = steal(links);

@@ -37,6 +37,11 @@ struct nl_links {
  */
 int nl_links_read(struct vfctl_ctx *ctx, struct nl_links *ret_links);
 void nl_links_free(struct nl_links *links);
+/*
+ * The device of a message of nl_is_link(); false: out of memory. strv_free() its altnames. It must
+ * be zeroed before.
+ */
+bool nl_link_parse(const struct nlmsghdr *m, struct nl_link *link);
 /* Read one of them, by any of its names; -ENODEV: no device has that name. */
 int nl_link_read(struct vfctl_ctx *ctx, const char *name, struct nl_links *ret_link);
 

@@ -8,6 +8,7 @@
 #include "spec/host.h"
 
 #define RANGES_MAX 4096
+#define BRIDGE_MACS_MAX 1024
 #define VFS_MAX UINT16_MAX
 #define NAME_MAX_BYTES 127 /* length of an alternative name: ALTIFNAMSIZ */
 
@@ -23,6 +24,7 @@ void pf_spec_clear(struct vfctl_pf_spec *pf)
 	free(pf->tuning.profile);
 	free(pf->ipoib_mode);
 	free(pf->bridge);
+	strv_free(pf->bridge_macs);
 	free(pf->ranges);
 }
 
@@ -239,6 +241,41 @@ static int read_representors(struct reader *r, const struct key *key, const stru
 	return error;
 }
 
+static const char *const bridge_mode_text[] = {"off", "guests", "learnt", NULL};
+
+static int read_macs(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	struct vfctl_pf_spec *pf = object;
+	struct vfctl_mac mac;
+	int error = read_lines(r, key, value, object);
+
+	for (size_t i = 0; error == 0 && pf->bridge_macs[i]; i++)
+		if (vfctl_mac_parse(pf->bridge_macs[i], &mac) < 0 || mac.byte[0] & 1)
+			return reader_fail(r, value, key->name, -EINVAL, "'%.64s' is not the MAC of a "
+				"station, such as '52:54:00:12:34:56'", pf->bridge_macs[i]);
+	return error;
+}
+
+static const struct key bridge_keys[] = {
+	{"mode", read_word, P(bridge_mode), 0, 0, bridge_mode_text},
+	{"macs", read_macs, P(bridge_macs), 0, BRIDGE_MACS_MAX, NULL},
+};
+static const struct shape mac_shape = {.kinds = SHAPE_TEXT,
+	.pattern = "^([0-9A-Fa-f]{1,2}[:-]){5}[0-9A-Fa-f]{1,2}$"};
+static const struct shape bridge_shapes[] = {
+	{.read = read_macs, .kinds = SHAPE_FILLED, .each = &mac_shape, .most = BRIDGE_MACS_MAX},
+};
+static const char *const bridge_required[] = {"mode", NULL};
+static const struct table bridge_table = {bridge_keys, ARRAY_SIZE(bridge_keys), bridge_shapes,
+	ARRAY_SIZE(bridge_shapes), .required = bridge_required};
+
+static int read_bridge(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object)
+{
+	return reader_short(r, key, value, &bridge_table, object, "bridge: learnt");
+}
+
 /* "off" means that vfctl does not change the PF. */
 static int read_managed(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -263,7 +300,8 @@ static int read_rdma_adaptive(struct reader *r, const struct key *key, const str
 	return read_switch(r, &into, value, &pf->rdma_adaptive);
 }
 
-enum { MATCH, MANAGED, COUNT, DRIVER, KEEP, GUID_POOL, PKEY, RANGES, ESWITCH, REPRESENTORS };
+enum { MATCH, MANAGED, COUNT, DRIVER, KEEP, GUID_POOL, PKEY, RANGES, ESWITCH, REPRESENTORS,
+	BRIDGE };
 
 static const char *const driver_text[] = {
 	[VFCTL_VF_DRIVER_VFIO] = "vfio-pci",
@@ -286,6 +324,7 @@ static const struct key pf_keys[] = {
 	[RANGES] = {"vfs", read_ranges, 0, 0, 0, NULL},
 	[ESWITCH] = {"eswitch", read_eswitch, 0, 0, 0, eswitch_text},
 	[REPRESENTORS] = {"representors", read_representors, 0, 0, 0, NULL},
+	[BRIDGE] = {"bridge", read_bridge, 0, 0, 0, bridge_mode_text},
 	{"mtu", read_u32, P(mtu), VFCTL_MTU_MIN, VFCTL_MTU_MAX, NULL},
 	{"ipoib-mode", read_word_text, P(ipoib_mode), 0, 0, ipoib_text},
 	{"rdma-adaptive-moderation", read_rdma_adaptive, 0, 0, 0, NULL},
@@ -302,6 +341,7 @@ static const struct shape pf_shapes[] = {
 	{.read = read_link, .kinds = SHAPE_WORDS},
 	{.read = read_eswitch, .kinds = SHAPE_WORDS},
 	{.read = read_representors, .map = &representors_table},
+	{.read = read_bridge, .kinds = SHAPE_WORDS, .map = &bridge_table},
 	{.read = read_pf_tuning, .kinds = SHAPE_TEXT | SHAPE_FILLED, .pattern = NAME_PATTERN,
 		.map = &pf_tuning_table},
 };
@@ -340,6 +380,10 @@ static int check_pf(struct reader *r, const struct doc_node *node, const struct 
 	if (seen[REPRESENTORS] && pf->eswitch != VFCTL_ESWITCH_SWITCHDEV)
 		return reader_fail(r, seen[REPRESENTORS], "representors", -EINVAL,
 			"VFs have representors only in switchdev mode; add eswitch: switchdev");
+	if (seen[BRIDGE] && pf->eswitch == VFCTL_ESWITCH_SWITCHDEV)
+		return reader_fail(r, seen[BRIDGE], "bridge", -EINVAL,
+			"in switchdev mode the bridge of the representors forwards to VFs; remove this "
+			"key, and name that bridge in representors:");
 	if (pf->keep_identities && (seen[GUID_POOL] || seen[PKEY]))
 		return reader_fail(r, seen[KEEP], "keep-identities", -EINVAL,
 			"keep-identities keeps the values that the driver chose, but guid-pool and pkey "

@@ -96,7 +96,8 @@ OP_WRITTEN(fdb, observe_fdb, set)
 const struct op_type op_fdb = {.name = "fdb", OP_CALLS(fdb), .lost_on_reboot = true,
 	.is_gone = pci_op_is_gone};
 
-void fdb_add_step(const struct vfctl_uplink *uplink, const struct vfctl_station *station, struct steps *steps)
+void fdb_add_step(const struct vfctl_uplink *uplink, const struct vfctl_station *station,
+	struct steps *steps)
 {
 	static const char *const words[] = {[VFCTL_STATION_HOST] = "the host's own",
 		[VFCTL_STATION_GUEST] = "of a guest", [VFCTL_STATION_LEARNT] = "learnt"};
@@ -106,4 +107,13 @@ void fdb_add_step(const struct vfctl_uplink *uplink, const struct vfctl_station 
 	snprintf(target, sizeof(target), "%s/%s", TEXT(&uplink->bdf), mac);
 	step_add_op(steps, &op_fdb, SELF, "", target, "%s: add %s to the card's table (%s, on %s)",
 		uplink->netdev, mac, words[station->kind], station->port);
+}
+
+int fdb_remove(struct vfctl_ctx *ctx, const struct vfctl_bdf *function, const struct vfctl_mac *mac)
+{
+	char text[VFCTL_MAC_TEXT], target[VFCTL_BDF_TEXT + VFCTL_MAC_TEXT + 1];
+	const struct op op = {&op_fdb, target, SELF, ""};
+
+	snprintf(target, sizeof(target), "%s/%s", TEXT(function), vfctl_mac_format(mac, text));
+	return set(ctx, &op, "");
 }

@@ -13,6 +13,12 @@
 extern const struct op_type op_fdb;
 
 /* Add the station of that uplink. */
-void fdb_add_step(const struct vfctl_uplink *uplink, const struct vfctl_station *station, struct steps *steps);
+void fdb_add_step(const struct vfctl_uplink *uplink, const struct vfctl_station *station,
+	struct steps *steps);
+/*
+ * Remove the MAC from the function's own table; it is not an error if it, or the function, is gone.
+ */
+int fdb_remove(struct vfctl_ctx *ctx, const struct vfctl_bdf *function,
+	const struct vfctl_mac *mac);
 
 #endif

@@ -74,7 +74,9 @@ static int add_name(struct vfctl_ctx *ctx, char ***io, const char *name)
 	return longer[count] ? 0 : ctx_oom(ctx);
 }
 
-/* Add what is directly above @netdev: the bond or bridge of which it is a port, its VLAN devices. */
+/*
+ * Add what is directly above @netdev: the bond or bridge of which it is a port, its VLAN devices.
+ */
 static int climb(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const char *netdev)
 {
 	_free_ char *master = NULL;
@@ -113,12 +115,24 @@ static bool is_wire_side(const struct vfctl_uplink *u, const int *above, int ifi
 	return is;
 }
 
-static bool has_self(const struct nl_fdb *fdb, int ifindex, const struct vfctl_mac *mac)
+bool vfctl_uplink_has(const struct vfctl_uplink *u, const struct vfctl_mac *mac)
 {
-	for (size_t i = 0; i < fdb->count; i++)
-		if (fdb->v[i].ifindex == ifindex && !fdb->v[i].master && same_mac(&fdb->v[i].mac, mac))
+	for (size_t i = 0; i < u->own_count; i++)
+		if (same_mac(&u->own[i], mac))
 			return true;
 	return false;
+}
+
+static int read_own(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const struct nl_fdb *fdb)
+{
+	for (size_t i = 0; i < fdb->count; i++) {
+		if (fdb->v[i].ifindex != u->ifindex || fdb->v[i].master)
+			continue;
+		if (!array_grow(u->own, u->own_count))
+			return ctx_oom(ctx);
+		u->own[u->own_count++] = fdb->v[i].mac;
+	}
+	return 0;
 }
 
 /* The VF of the card with this MAC; NULL: none has it. */
@@ -130,7 +144,8 @@ static const struct vfctl_vf *vf_with(const struct vfctl_pf *pf, const struct vf
 	return NULL;
 }
 
-static int note_pretender(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const struct vfctl_mac *mac,
+static int note_pretender(struct vfctl_ctx *ctx, struct vfctl_uplink *u,
+	const struct vfctl_mac *mac,
 	const char *port, uint32_t vf)
 {
 	struct vfctl_pretender *p;
@@ -143,7 +158,7 @@ static int note_pretender(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const s
 	return 0;
 }
 
-static int add_station(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const struct nl_fdb *fdb,
+static int add_station(struct vfctl_ctx *ctx, struct vfctl_uplink *u,
 	const struct vfctl_mac *mac, enum vfctl_station_kind kind, const char *port)
 {
 	const struct vfctl_vf *vf = vf_with(u->pf, mac);
@@ -159,14 +174,14 @@ static int add_station(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const stru
 	if (!array_grow(u->stations, u->station_count))
 		return ctx_oom(ctx);
 	s = &u->stations[u->station_count++];
-	*s = (struct vfctl_station){.mac = *mac, .kind = kind, .there = has_self(fdb, u->ifindex, mac)};
+	*s = (struct vfctl_station){.mac = *mac, .kind = kind, .there = vfctl_uplink_has(u, mac)};
 	str_copy(s->port, sizeof(s->port), port);
 	u->missing += !s->there;
 	return 0;
 }
 
 /* The host's own addresses: of the bridges, and of the devices above them. */
-static int add_host(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const struct nl_fdb *fdb)
+static int add_host(struct vfctl_ctx *ctx, struct vfctl_uplink *u)
 {
 	int r = 0;
 
@@ -175,13 +190,13 @@ static int add_host(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const struct 
 		struct vfctl_mac mac;
 
 		if (address_of(ctx, u->bridges[i], &mac))
-			r = add_station(ctx, u, fdb, &mac, VFCTL_STATION_HOST, u->bridges[i]);
+			r = add_station(ctx, u, &mac, VFCTL_STATION_HOST, u->bridges[i]);
 		if (host_try_list(ctx, &entries, NET, u->bridges[i]) < 0)
 			continue;
 		for (size_t k = 0; entries[k] && r == 0; k++)
 			if (str_starts(entries[k], "upper_") &&
 				address_of(ctx, entries[k] + strlen("upper_"), &mac))
-				r = add_station(ctx, u, fdb, &mac, VFCTL_STATION_HOST,
+				r = add_station(ctx, u, &mac, VFCTL_STATION_HOST,
 					entries[k] + strlen("upper_"));
 	}
 	return r;
@@ -235,7 +250,8 @@ static const char *port_name(const struct ports *ports, int ifindex)
 }
 
 /* A port's own MAC (local) is the host's end of a cable; the device behind it has another one. */
-static int add_learnt(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const int *above, const char *bridge,
+static int add_learnt(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const int *above,
+	const char *bridge,
 	const struct nl_fdb *fdb)
 {
 	_cleanup_(ports_clear) struct ports ports;
@@ -249,7 +265,7 @@ static int add_learnt(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const int *
 			is_wire_side(u, above, e->ifindex) || is_on_wire(u, above, fdb, &e->mac))
 			continue;
 		port = port_name(&ports, e->ifindex);
-		r = add_station(ctx, u, fdb, &e->mac, *port && host_exists(ctx, NET "/tun_flags", port)
+		r = add_station(ctx, u, &e->mac, *port && host_exists(ctx, NET "/tun_flags", port)
 			? VFCTL_STATION_GUEST : VFCTL_STATION_LEARNT, port);
 	}
 	return r;
@@ -265,7 +281,10 @@ static int by_kind(const void *a, const void *b)
 static int find_stations(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const struct nl_fdb *fdb)
 {
 	_free_ int *above = calloc(strv_len(u->above) + 1, sizeof(*above));
-	int r = above ? add_host(ctx, u, fdb) : ctx_oom(ctx);
+	int r = above ? read_own(ctx, u, fdb) : ctx_oom(ctx);
+
+	if (r == 0)
+		r = add_host(ctx, u);
 
 	for (size_t i = 0; above && u->above[i]; i++)
 		above[i] = index_of(ctx, u->above[i]);
@@ -273,8 +292,6 @@ static int find_stations(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const st
 		r = add_learnt(ctx, u, above, u->bridges[i], fdb);
 	if (u->station_count)
 		qsort(u->stations, u->station_count, sizeof(*u->stations), by_kind);
-	for (size_t i = 0; i < fdb->count; i++)
-		u->used += fdb->v[i].ifindex == u->ifindex && !fdb->v[i].master;
 	return r;
 }
 
@@ -292,28 +309,31 @@ static void find_capacity(struct vfctl_ctx *ctx, struct vfctl_uplink *u)
 {
 	const struct driver *d = driver_find(u->vf ? u->vf->driver : u->pf->driver);
 	char device[VFCTL_BDF_TEXT];
+	const struct nl_devlink card = {"pci", vfctl_bdf_format(&u->bdf, device)};
 	uint32_t max_macs;
 	int max = d ? max_of(&d->fdb, u->pf->device) : 0;
 
 	u->capacity = -1;
 	u->past = d ? d->fdb.past : VFCTL_FDB_UNKNOWN;
-	if (d && max > 0 && nl_param_read(ctx, &(struct nl_devlink){"pci", vfctl_bdf_format(&u->bdf, device)},
-			"max_macs", &max_macs) == 0)
-		u->capacity = max_macs ? (int)max_macs - 1 : 0; /* with the function's own MAC */
-	else if (max == DRIVER_FDB_NONE)
+	if (max == DRIVER_FDB_NONE)
 		u->capacity = 0;
-	else if (max > 0)
-		u->capacity = max - d->fdb.per_vf * (int)u->pf->num_vfs;
+	if (max <= 0)
+		return;
+	/* What this card reports includes the function's own MAC. */
+	if (nl_param_read(ctx, &card, "max_macs", &max_macs) == 0 && max_macs && max_macs <= INT32_MAX)
+		max = (int)max_macs - 1;
 	ctx_clear(ctx);
-	if (max > 0 && u->capacity < 0)
-		u->capacity = 0;
+	max -= d->fdb.per_vf * (int)u->pf->num_vfs;
+	u->capacity = max > 0 ? max : 0;
 }
 
 size_t vfctl_uplink_room(const struct vfctl_uplink *uplink)
 {
 	if (uplink->capacity < 0)
 		return SIZE_MAX;
-	return (size_t)uplink->capacity > uplink->used ? (size_t)uplink->capacity - uplink->used : 0;
+	if ((size_t)uplink->capacity <= uplink->own_count)
+		return 0;
+	return (size_t)uplink->capacity - uplink->own_count;
 }
 
 const char *vfctl_uplink_past_text(enum vfctl_fdb_past past)
@@ -334,6 +354,7 @@ static void uplink_clear(struct vfctl_uplink *u)
 	strv_free(u->bridges);
 	free(u->stations);
 	free(u->pretenders);
+	free(u->own);
 	*u = (struct vfctl_uplink){0};
 }
 

@@ -58,7 +58,8 @@ void print_bridge(struct out *out, const struct vfctl_uplinks *uplinks)
 {
 	static const char *const headings[] = {"UPLINK", "INTERFACE", "THROUGH", "BRIDGE", "BEHIND IT",
 		"MISSING", "ENTRIES USED"};
-	static const signed char give[] = {OUT_STAYS, OUT_STAYS, OUT_WRAPS, OUT_WRAPS, OUT_WRAPS, OUT_STAYS,
+	static const signed char give[] = {OUT_STAYS, OUT_STAYS, OUT_WRAPS, OUT_WRAPS, OUT_WRAPS,
+		OUT_STAYS,
 		OUT_STAYS};
 	char text[DEVICES];
 
@@ -80,13 +81,13 @@ void print_bridge(struct out *out, const struct vfctl_uplinks *uplinks)
 		put_kinds(out, u);
 		out_cell(out, "%zu", u->missing);
 		if (u->capacity < 0)
-			out_cell(out, "%zu", u->used);
+			out_cell(out, "%zu", u->own_count);
 		else
-			out_cell(out, "%zu of %d", u->used, u->capacity);
+			out_cell(out, "%zu of %d", u->own_count, u->capacity);
 	}
 	out_table_end(out);
-	out_fold(out, 0, "VFs of the card reach a MAC behind the bridge only if the uplink's own forwarding "
-		"table has it: vfctl doctor --fix adds those that are missing.");
+	out_fold(out, 0, "VFs of the card reach a MAC behind the bridge only if the uplink's own "
+		"forwarding table has it: vfctl doctor --fix adds those that are missing.");
 }
 
 /* ---- JSON ---- */
@@ -122,18 +123,20 @@ static const struct member uplink_table[] = {
 	FIELD(netdev, "network device"),
 	TEXTS("above", above, "devices above it up to the bridges: bonds, VLAN devices, bridges"),
 	TEXTS("bridges", bridges, "bridges"),
-	FIELD(used, "unicast entries of its own forwarding table, whoever added them"),
+	FIELD_AS("used", own_count, "unicast entries of its own forwarding table"),
 	NUMBER("capacity", uplink_capacity, "entries that the table holds", NULLABLE),
 	TEXT("past", uplink_past, "what happens to more: refused, dropped (without an error) or "
 		"promiscuous (the port receives every unicast packet); null: not known", NULLABLE),
 	FIELD(missing, "stations that are not in the table"),
 	LIST("stations", stations, station_count, station_table, "MACs behind the bridges that VFs reach "
 		"only through the table"),
-	LIST("pretenders", pretenders, pretender_count, pretender_table, "ports that claim the MAC of a VF "
+	LIST("pretenders", pretenders, pretender_count, pretender_table,
+		"ports that claim the MAC of a VF "
 		"of the card; vfctl does not add these"), END};
 #undef OF
 
 #define OF struct vfctl_uplinks
 const struct member answer_bridge[] = {
-	LIST("uplinks", v, count, uplink_table, "PFs and VFs through which a bridge reaches the wire"), END};
+	LIST("uplinks", v, count, uplink_table, "PFs and VFs through which a bridge reaches the wire"),
+		END};
 #undef OF

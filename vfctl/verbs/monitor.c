@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "things.h"
+#include "verbs/monitor_bridge.h"
 
 #define AGAIN_MS 1000 /* after a failed read, and during a change */
 #define FOREVER_S 31536000u
@@ -183,7 +184,8 @@ static const struct member event_table[] = {
 		"object does not exist"), END};
 #undef OF
 static const struct answer monitor_answer[] = {{"JSON Lines: one object per line, printed as soon "
-	"as it is known, and no `error` at the end", event_table, false}, {0}};
+	"as it is known, and no `error` at the end", event_table, false},
+	{"With `--bridge`, JSON Lines too", answer_bridge_line, false}, {0}};
 
 static void print_json(struct out *out, const struct event *e, const char *when)
 {
@@ -425,7 +427,12 @@ static int run_monitor(struct invocation *in)
 	if (status != EXIT_DONE)
 		return status;
 	m.end_ms = seconds ? now_ms() + (int64_t)seconds * 1000 : 0;
+	if (option_of(in, "bridge") && (m.journal || option_of(in, "initial")))
+		return usage(in, "--bridge prints its own lines and cannot be combined with --initial "
+			"or --journal");
 	status = open_stop(&m);
+	if (status == EXIT_DONE && option_of(in, "bridge"))
+		return monitor_bridge(in, m.stop_fd, m.left, seconds);
 	if (status == EXIT_DONE)
 		status = begin_monitor(&m);
 	if (status == EXIT_DONE)
@@ -437,6 +444,8 @@ static const struct option_row options[] = {
 	{"initial", 'i', NULL, "first print the present state, each line with the event 'present'", NULL},
 	{"count", 0, "LINES", "end after this many lines (default: no limit)", NULL},
 	{"for", 0, "SECONDS", "end after this time (default: no limit)", NULL},
+	{"bridge", 0, NULL, "change the host: keep the MACs behind the bridges of PFs with bridge: in "
+		"host.yaml in the cards' tables, and print what is added and removed", NULL},
 	{"journal", 0, NULL, "also write each line to systemd's journal, with the fields VFCTL_KIND, "
 		"VFCTL_EVENT, VFCTL_NAME and the changed ones", NULL},
 };
@@ -456,7 +465,8 @@ const struct command cmd_monitor = {
 		"each line is an object. Ctrl-C, SIGTERM, SIGHUP and a closed pipe end it "
 		"with status 0.",
 	.examples = {{"vfctl monitor --initial", "the present state first"},
-		{"vfctl monitor --json --for 60", "one minute, for a script"}},
+		{"vfctl monitor --json --for 60", "one minute, for a script"},
+		{"vfctl monitor --bridge", "as vfctl-bridge.service does"}},
 	.reads = true,
 	.waits = true,
 	OPTIONS(options),

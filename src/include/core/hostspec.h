@@ -70,6 +70,13 @@ struct vfctl_pf_tuning {
 	struct vfctl_coalesce coalesce; /**< settings that override those of the profile */
 };
 
+/** Which MACs behind a bridge vfctl monitor --bridge keeps in the tables of the PF and its VFs. */
+enum vfctl_bridge_mode {
+	VFCTL_BRIDGE_OFF,
+	VFCTL_BRIDGE_GUESTS, /**< the host's own, and those on tap devices */
+	VFCTL_BRIDGE_LEARNT, /**< on all ports */
+};
+
 /** One PF as this host declares it. */
 struct vfctl_pf_spec {
 	char *file;    /**< its file, under the name with which it was read */
@@ -99,6 +106,8 @@ struct vfctl_pf_spec {
 	struct vfctl_pf_tuning tuning;
 	enum vfctl_eswitch eswitch; /**< LEGACY or SWITCHDEV; UNKNOWN: not stated */
 	char *bridge; /**< bridge of the VFs' representors; NULL: not stated */
+	enum vfctl_bridge_mode bridge_mode;
+	char **bridge_macs; /**< MACs that are always in the table; NULL-terminated, or NULL */
 	struct vfctl_vf_range *ranges; /**< ascending, without overlaps, below @p count */
 	size_t range_count;
 };

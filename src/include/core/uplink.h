@@ -12,7 +12,9 @@ enum vfctl_fdb_past {
 	VFCTL_FDB_PROMISCUOUS, /* the port receives every unicast packet */
 };
 
-/* Why a VF must reach a MAC through the uplink; the order is that in which a full table is filled. */
+/*
+ * Why a VF must reach a MAC through the uplink; the order is that in which a full table is filled.
+ */
 enum vfctl_station_kind {
 	VFCTL_STATION_HOST,   /* of a bridge, or of a device above it */
 	VFCTL_STATION_GUEST,  /* learnt on the tap device of a guest */
@@ -35,9 +37,10 @@ struct vfctl_pretender {
 
 /*
  * A function through which a bridge reaches the wire and the VFs of its card: the PF or a VF is a
- * port of the bridge, or a bond, VLAN device or other bridge is between. The switch of the card knows
- * only the MACs of functions: what a VF sends to a station behind the bridge leaves through the port,
- * unless the function's own table has the MAC (bridge fdb add MAC dev NETDEV self permanent).
+ * port of the bridge, or a bond, VLAN device or other bridge is between. The switch of the card
+ * knows only the MACs of functions: what a VF sends to a station behind the bridge leaves through
+ * the port, unless the function's own table has the MAC (bridge fdb add MAC dev NETDEV self
+ * permanent).
  */
 struct vfctl_uplink {
 	const struct vfctl_pf *pf; /* of the inventory */
@@ -52,7 +55,8 @@ struct vfctl_uplink {
 	struct vfctl_pretender *pretenders;
 	size_t pretender_count;
 	size_t missing; /* stations that are not there */
-	size_t used;    /* entries of the table, whoever added them */
+	struct vfctl_mac *own; /* all entries of the table, also those of others */
+	size_t own_count;
 	int capacity;   /* entries that the table holds; -1: not known */
 	enum vfctl_fdb_past past; /* what happens beyond that */
 };
@@ -71,6 +75,8 @@ int vfctl_uplinks_read(struct vfctl_ctx *ctx, const struct vfctl_inventory *inve
 	const struct vfctl_pf *only, struct vfctl_uplinks *ret);
 void vfctl_uplinks_free(struct vfctl_uplinks *uplinks);
 
+/* Whether the function's own table has the MAC. */
+bool vfctl_uplink_has(const struct vfctl_uplink *uplink, const struct vfctl_mac *mac);
 /* "promiscuous: every unicast packet reaches the host": what happens beyond the capacity. */
 const char *vfctl_uplink_past_text(enum vfctl_fdb_past past);
 /* How many more entries fit; SIZE_MAX: not known. */

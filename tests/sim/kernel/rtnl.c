@@ -182,13 +182,23 @@ static void put_link(struct host *h, struct buf *b, const struct nlmsghdr *rq,
 }
 
 /* The index of another link: 1000 and its place in the list. */
-static void put_index(struct buf *b, uint16_t type, const char *text, const char *key, char **names)
+/* The index of such a device: that in sysfs, or one for its place in the list. */
+static int other_index(struct host *h, char **names, int i)
+{
+	_free_ char *text = sim_get(h, "/sys/class/net/%s/ifindex", names[i]);
+
+	return text ? atoi(text) : 1000 + i;
+}
+
+static void put_index(struct host *h, struct buf *b, uint16_t type, const char *text, const char *key,
+	char **names)
 {
 	const char *at = strstr(text, key);
+	size_t len = at ? strcspn(at + strlen(key), " \n") : 0;
 
 	for (int i = 0; at && names[i]; i++)
-		if (str_starts(at + strlen(key), names[i])) {
-			int index = 1000 + i;
+		if (strlen(names[i]) == len && str_starts(at + strlen(key), names[i])) {
+			int index = other_index(h, names, i);
 
 			put_attr(b, type, &index, sizeof(index));
 		}
@@ -217,14 +227,14 @@ static void put_other_links(struct host *h, struct buf *b, const struct nlmsghdr
 		return;
 	for (int i = 0; names[i]; i++) {
 		_free_ char *text = sim_get(h, "/.sim/links/%s", names[i]);
-		struct ifinfomsg info = {.ifi_type = ARPHRD_ETHER, .ifi_index = 1000 + i,
+		struct ifinfomsg info = {.ifi_type = ARPHRD_ETHER, .ifi_index = other_index(h, names, i),
 			.ifi_flags = text && *text == '1' ? IFF_UP : 0};
 		size_t at = begin(b, rq, RTM_NEWLINK, NLM_F_MULTI);
 
 		buf_add(b, &info, sizeof(info));
 		put_attr(b, IFLA_IFNAME, names[i], strlen(names[i]) + 1);
-		put_index(b, IFLA_MASTER, text ? text : "", " master=", names);
-		put_index(b, IFLA_LINK, text ? text : "", " lower=", names);
+		put_index(h, b, IFLA_MASTER, text ? text : "", " master=", names);
+		put_index(h, b, IFLA_LINK, text ? text : "", " lower=", names);
 		if (text && strstr(text, " xdp"))
 			put_xdp(b);
 		end(b, at);

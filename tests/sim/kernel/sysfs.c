@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim.h"
@@ -571,6 +572,17 @@ static int sim_events(struct host *h, int *ret_fds)
 	return 1;
 }
 
+/* Messages of the kernel, as a test writes them into a pipe. */
+static int sim_follow(struct host *h, int *ret_fd)
+{
+	_free_ char *path = str_format("%s/.sim/route", h->root);
+
+	if (!path || (mkfifo(path, 0644) < 0 && errno != EEXIST))
+		return -errno;
+	*ret_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return *ret_fd < 0 ? -errno : 0;
+}
+
 static int sim_write(struct host *h, const char *path, const char *text, unsigned ms)
 {
 	struct attribute a = {path, text, ms};
@@ -743,6 +755,7 @@ static const struct host_ops sim_ops = {
 	.sleep = sim_sleep,
 	.audit = sim_audit,
 	.events = sim_events,
+	.follow = sim_follow,
 	.free = files_free,
 };
 
