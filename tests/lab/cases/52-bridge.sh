@@ -18,7 +18,6 @@ container() {
 }
 missing() { vfctl list --bridge "$ens1" --json | jq ".uplinks[${1:-0}].missing"; }
 fix() { vfctl doctor "$ens1" --fix 2>&1 | grep -v hook; }
-own_entries() { bridge fdb show dev "$ens1" self | grep -c permanent; }
 clear_table() {
 	local mac
 	for mac in $(bridge fdb show dev "$ens1" self | awk '/permanent/ && $1 !~ /^(01|33)/ { print $1 }'); do
@@ -104,17 +103,56 @@ ip netns del d; ip link del br7; ip link del br0.7; ip link set br0 type bridge 
 clear_table
 
 # ---- the capacity of the card: 24 less those of 2 VFs, one more, and its own ----
-unicast_promiscuous() { ethtool -d "$ens1" raw off 2>/dev/null | awk -F': *' '/Unicast promiscuous/ { print $2 }'; }
 check_is "doctor knows it" 20 bash -c "vfctl list --bridge $ens1 --json | jq '.uplinks[0].capacity'"
-check_is "the port takes its own packets only" disabled unicast_promiscuous
 for i in $(seq 10 40); do bridge fdb add 02:00:00:00:98:$i dev host-c master static; done
 check "doctor fills the table and no more" bash -c "vfctl doctor $ens1 --fix 2>&1 | grep 'table holds 20, and 20 are used'"
 check_is "with 20 entries" 20 bash -c "vfctl list --bridge $ens1 --json | jq '.uplinks[0].used'"
-check_is "the port still takes its own packets only" disabled unicast_promiscuous
 check "the kernel takes one more without a word" bridge fdb add 02:00:00:00:97:01 dev "$ens1" self permanent
-check_is "and the port takes all" enabled unicast_promiscuous
 check "doctor says so" bash -c "vfctl doctor $ens1 --json |
 	jq -e '.ailments[] | select(.check == \"bridge\").evidence | contains(\"has 21 unicast MACs and holds 20\")'"
+for i in $(seq 10 40); do bridge fdb del 02:00:00:00:98:$i dev host-c master; done
+clear_table
+
+# ---- vfctl monitor --bridge: what comes later ----
+echo "pfs: [{match: $ens1, bridge: {mode: learnt, macs: ['02:00:00:00:96:01']}}]" >/tmp/bridge.yaml
+follow() { vfctl --host-yaml /tmp/bridge.yaml monitor --bridge --json >>/tmp/followed 2>&1 & follower=$!; }
+told() { grep -qs "\"$1\", .*\"mac\": \"$2\"" /tmp/followed; }
+rm -f /tmp/followed
+follow
+eventually "it adds what is there, and what is declared" 20 bash -c "grep -q 02:00:00:00:99:02 /tmp/followed && grep -q 02:00:00:00:96:01 /tmp/followed"
+forget_neighbours a c
+check "the VF reaches the container" answers a 10.9.1.2
+check "a container that comes later" container d br0 10.9.1.4 02:00:00:00:99:05
+ip netns exec d busybox ping -c 1 -W 1 10.9.1.254
+eventually "is added" 20 told added 02:00:00:00:99:05
+check "the VF reaches it" answers a 10.9.1.4
+check "the bridge forgets it" bash -c "ip -n a neigh replace 10.9.1.4 lladdr 02:00:00:00:99:05 dev $a && ip -n d link set eth0 arp off &&
+	ip link set br0 type bridge ageing_time 100 && sleep 3 && ! bridge fdb show br br0 | grep -q '02:00:00:00:99:05 dev host-d'"
+check "and the card does not" bash -c "bridge fdb show dev $ens1 self | grep 02:00:00:00:99:05"
+ip link set br0 type bridge ageing_time 30000
+kill -9 "$follower"
+wait "$follower" 2>/dev/null
+rm /tmp/followed
+check "killed: the entries stay" bash -c "bridge fdb show dev $ens1 self | grep 02:00:00:00:99:05"
+ip netns del d
+follow
+eventually "the next one removes what is behind no port" 20 told removed 02:00:00:00:99:05
+check "a second one is refused" bash -c "vfctl --host-yaml /tmp/bridge.yaml monitor --bridge 2>&1 | grep 'already'"
+
+# 1,000 MACs that come and go, ten times what the table holds at once.
+resident() { awk '/^VmRSS/ { print $2 }' "/proc/$follower/status"; }
+many() { for i in $(seq 256 1255); do printf 'fdb %s 02:00:00:00:%02x:%02x dev host-c master %s\n' "$1" $((i / 256)) $((i % 256)) "$2"; done; }
+many add static >/tmp/add && many del '' >/tmp/del
+bridge -batch /tmp/add && bridge -batch /tmp/del
+sleep 2
+before=$(resident)
+for _ in 1 2 3; do bridge -batch /tmp/add && bridge -batch /tmp/del; done
+sleep 2
+check "it does not grow with MACs that are gone (from $before KiB)" bash -c "[ $(resident) -le $((before + 1024)) ]"
+check "the table holds no more than it can" bash -c "vfctl list --bridge $ens1 --json | jq -e '.uplinks[0].used <= 20'"
+kill "$follower"
+wait "$follower"
+check_is "at its end nothing of it is left" 0 bash -c "vfctl list --bridge $ens1 --json | jq '.uplinks[0].used'"
 
 # ---- nothing is left ----
 clear_table
