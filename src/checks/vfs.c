@@ -123,8 +123,8 @@ static void tell_missing(struct check_ctx *e, const struct vfctl_uplink *u)
 		set_remedy(e, a, "vfctl doctor --fix adds %zu of them; %s. For the others use switchdev "
 			"mode or another card", room, vfctl_uplink_past_text(u->past));
 	else
-		set_remedy(e, a, "run vfctl doctor --fix, or bridge fdb add MAC dev %s self permanent for "
-			"each MAC (again for later guests); or give the bridge another card", u->netdev);
+		set_remedy(e, a, "run vfctl doctor --fix; for later guests and after a reboot, write bridge: "
+			"learnt into its entry of host.yaml and run: systemctl enable --now vfctl-bridge");
 }
 
 static void tell_overfull(struct check_ctx *e, const struct vfctl_uplink *u)
