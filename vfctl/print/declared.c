@@ -120,6 +120,7 @@ const struct member answer_declared_host[] = {
 
 #define OF struct vfctl_declared_pf
 FLAG_OF(declared_managed, OF, !it->spec->unmanaged)
+NUMBER_OF(declared_count, OF, it->spec->counted, it->spec->count)
 static const struct member declared_pf_fields[] = {
 	FIELD_AS("pf", name, "name of the PF; if the PF does not exist: its name in the file",
 		FILLED),
@@ -127,6 +128,9 @@ static const struct member declared_pf_fields[] = {
 	FIELD_VIA("file", spec, file, "file of the entry", FILLED),
 	FIELD_VIA("line", spec, line, "line of the entry in that file"),
 	FLAG("managed", declared_managed, "vfctl changes the PF"),
+	NUMBER("count", declared_count, "declared number of VFs; null: the entry does not state it, and "
+		"apply creates and removes none",
+		NULLABLE),
 	FIELD(kept, "VFs that differ, but belong to a guest until it stops"),
 	PART(change, answer_steps), END};
 #undef OF

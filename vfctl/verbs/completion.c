@@ -142,17 +142,35 @@ const struct command cmd_man = {
 
 /* ---- version ---- */
 
+#define OF struct version_view
+struct version_view {
+	const char *version;
+};
+static const struct member version_table[] = {
+	FIELD(version, "version of the program: MAJOR.MINOR.PATCH", FILLED), END};
+#undef OF
+
 static int run_version(struct invocation *in)
 {
-	printf("%s " VFCTL_VERSION "\n", this_program.name);
+	struct version_view view = {VFCTL_VERSION};
+
+	if (in->json)
+		answer_put(in->out, NULL, version_table, &view);
+	else
+		printf("%s " VFCTL_VERSION "\n", this_program.name);
 	return EXIT_DONE;
 }
+
+static const struct answer version_answer[] = {{NULL, version_table, false}, {0}};
 
 const struct command cmd_version = {
 	.name = "version",
 	.group = GROUP_OTHER,
+	.answer = version_answer,
+	.reads = true,
 	.args = "",
 	.summary = "Show the version",
-	.examples = {{"vfctl version", "print the version"}, {"vfctl --version", "the same"}},
+	.examples = {{"vfctl version", "print the version"},
+		{"vfctl version --json", "for programs that depend on it"}},
 	.run = run_version,
 };
