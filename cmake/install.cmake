@@ -56,6 +56,13 @@ if(VFCTL_BENCH)
   install(FILES ${generated}/vfctl-bench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 
+# Ansible of Debian looks for collections below /usr/share/ansible.
+if(VFCTL_ANSIBLE)
+  install(DIRECTORY provisioning/ansible/
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/ansible/collections/ansible_collections/vfctl/sriov
+    PATTERN tests EXCLUDE PATTERN __pycache__ EXCLUDE)
+endif()
+
 file(GLOB api_headers CONFIGURE_DEPENDS src/include/vfctl/*.h)
 # The Python module: sources, and the declarations made of the installed headers. It is loaded from
 # libvfctl.so.0, so nothing is compiled.

@@ -20,17 +20,19 @@ packages_build=(gcc libc6-dev binutils make cmake pkg-config
 # abigail-tools compares the library's binary interface with its record; the Python module needs cffi,
 # and mypy checks its annotations. codespell reads the documentation and the messages. ccache keeps
 # compiled objects for the next clone. zsh and fish complete the command line, as bash does.
+# The modules of the Ansible collection need ansible-core.
 # shellcheck disable=SC2034
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
 	libwrap0 etcd-client openssl librsvg2-bin clang-format python3-jsonschema
 	sockperf iperf3 iperf qperf procps iproute2 clang
-	abigail-tools python3-cffi mypy codespell ccache zsh fish)
+	abigail-tools python3-cffi mypy codespell ccache zsh fish ansible-core)
 
 # For tests of the full run alone: R and SciPy stand beside the statistics of vfctl bench; clang has the
-# fuzzers' runtime in a package of its own.
+# fuzzers' runtime in a package of its own. ansible-test runs the last three.
 # shellcheck disable=SC2034
-packages_long=(r-base-core python3-scipy libclang-rt-dev)
+packages_long=(r-base-core python3-scipy libclang-rt-dev
+	python3-voluptuous pycodestyle yamllint)
 
 # Of these only the program is wanted: installed, they would start a service, and a second
 # subnet manager on a real fabric is no joke. Unpacked into build/tools.

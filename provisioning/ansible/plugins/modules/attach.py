@@ -196,7 +196,7 @@ def main():
             where=dict(type='str', choices=['both', 'live', 'config'], default='both'),
             mac_pool=dict(type='str'),
             guid_pool=dict(type='str'),
-            pkey=dict(type='str'),
+            pkey=dict(type='str', no_log=False),  # a number that the whole fabric knows
             form=dict(type='str', choices=['auto', 'interface', 'hostdev'], default='auto'),
         ),
         required_one_of=[('pf', 'vf')],

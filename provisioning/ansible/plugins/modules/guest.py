@@ -32,6 +32,10 @@ options:
   config:
     description:
       - The guest file as a mapping, with the keys of guest.yaml (C(man vfctl-guest.yaml)).
+      - C(vcpus) and C(memory) are required. C(hugepages) is C(none) for a guest with base pages. C(disks) is a list of disks, each
+        with C(file) or C(block).
+      - C(vfs) is a list of VFs. Each has C(pf) (a PF, or C(any)) and may have C(count), C(vlan), C(max_rate_mbps), C(mac), C(trust),
+        C(spoofchk), C(mac_pool), C(guid_pool), C(pkey), C(affinity) and C(bond).
       - Ansible reads C(0x10) and C(10:20:30:40:50:51) as numbers. Put P_Keys, GUIDs, MACs and lists of CPUs in quotes.
       - Exactly one of I(config) and I(content) is required if I(state=present).
     type: dict

@@ -26,6 +26,11 @@ options:
   config:
     description:
       - The declaration as a mapping, with the keys of host.yaml (C(man vfctl-host.yaml)).
+      - C(pfs) is a list of PFs. Each has C(match) (a network device, an RDMA device or a PCI address) and may have C(count) (the
+        number of VFs), C(vfs) (attributes by VF or range of VFs), C(driver), C(mtu), C(link), C(tuning) (a profile),
+        C(guid-pool), C(pkey), and C(managed) (off means that vfctl never changes the PF).
+      - Other keys are C(mac-pools) and C(guid-pools) (lists with C(name) and C(ranges)), C(partitions), C(reserved-cpus),
+        C(hugepages) and C(kernel).
       - Ansible reads C(0x10) and C(10:20:30:40:50:51) as numbers. Put P_Keys, GUIDs, MACs and lists of CPUs in quotes.
       - Without I(config) and I(content), the file that the host has is applied.
     type: dict
@@ -60,7 +65,7 @@ EXAMPLES = r'''
   vfctl.sriov.host:
     config:
       pfs:
-        - {match: ens1, count: 8}
+        - {match: ens1, count: 8, mtu: 9000, vfs: {'0-3': {vlan: 100}}}
         - {match: mlx5_0, count: 16, guid-pool: fabric-a}
       guid-pools:
         - name: fabric-a
