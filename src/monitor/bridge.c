@@ -233,6 +233,19 @@ static int by_importance(const void *a, const void *b)
 	return kept_yields_before(x, y) ? 1 : kept_yields_before(y, x) ? -1 : kept_order(x, y);
 }
 
+/* The table was read as a whole: tell what was added here from what others added. */
+static void count_ours(struct follow *f, struct kept *const *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct side *s = kept_side(f, entries[i]);
+
+		if (s && entries[i]->ours) {
+			s->ours++;
+			s->foreign--;
+		}
+	}
+}
+
 static int settle_entries(struct follow *f, struct side *old, size_t old_count)
 {
 	struct sorting c = {.follow = f};
@@ -242,6 +255,8 @@ static int settle_entries(struct follow *f, struct side *old, size_t old_count)
 		for (size_t k = 0; k < old_count; k++)
 			if (vfctl_bdf_compare(&f->sides[i].bdf, &old[k].bdf) == 0)
 				f->sides[i].told_full = old[k].told_full;
+	count_ours(f, c.gone, c.gone_count);
+	count_ours(f, c.here, c.here_count);
 	for (size_t i = 0; i < c.gone_count; i++) {
 		struct side *s = kept_side(f, c.gone[i]);
 
@@ -252,14 +267,6 @@ static int settle_entries(struct follow *f, struct side *old, size_t old_count)
 			kept_forget(f, s, c.gone[i], "it is not behind the bridge");
 	}
 	qsort(c.here, c.here_count, sizeof(struct kept *), by_importance);
-	for (size_t i = 0; i < c.here_count; i++) {
-		struct side *s = kept_side(f, c.here[i]);
-
-		if (c.here[i]->ours) {
-			s->ours++;
-			s->foreign--;
-		}
-	}
 	for (size_t i = 0; i < c.here_count; i++) {
 		struct side *s = kept_side(f, c.here[i]);
 

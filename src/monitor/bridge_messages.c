@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Messages of the kernel: a bridge learnt or forgot a MAC, a port came or left, a device changed. */
+/* Messages of the kernel about MACs, ports and devices. */
 #include "monitor/bridge_follow.h"
 
 #include <linux/rtnetlink.h>

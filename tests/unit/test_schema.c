@@ -134,6 +134,7 @@ static void keys_are_those_of_the_parser(void **state)
 		{SCHEMA_HOST, "subnet-manager", "subnet-manager: {" NO_KEY ": 1}"},
 		{SCHEMA_HOST, "profiles/*", "profiles: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "pfs/*/representors", "pfs: [{representors: {" NO_KEY ": 1}}]"},
+		{SCHEMA_HOST, "pfs/*/bridge", "pfs: [{bridge: {" NO_KEY ": 1}}]"},
 		{SCHEMA_HOST, "lag/*", "lag: [{" NO_KEY ": 1}]"},
 		{SCHEMA_HOST, "pfs/*/tuning", "pfs: [{tuning: {" NO_KEY ": 1}}]"},
 		{SCHEMA_HOST, "pfs/*/vfs/=", "pfs: [{vfs: {0: {" NO_KEY ": 1}}}]"},

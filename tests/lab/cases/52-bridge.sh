@@ -125,7 +125,7 @@ check "the VF reaches the container" answers a 10.9.1.2
 check "a container that comes later" container d br0 10.9.1.4 02:00:00:00:99:05
 ip netns exec d busybox ping -c 1 -W 1 10.9.1.254
 eventually "is added" 20 told added 02:00:00:00:99:05
-check "the VF reaches it" answers a 10.9.1.4
+eventually "the VF reaches it" 20 answers a 10.9.1.4
 check "the bridge forgets it" bash -c "ip -n a neigh replace 10.9.1.4 lladdr 02:00:00:00:99:05 dev $a && ip -n d link set eth0 arp off &&
 	ip link set br0 type bridge ageing_time 100 && sleep 3 && ! bridge fdb show br br0 | grep -q '02:00:00:00:99:05 dev host-d'"
 check "and the card does not" bash -c "bridge fdb show dev $ens1 self | grep 02:00:00:00:99:05"
