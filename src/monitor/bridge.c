@@ -25,6 +25,7 @@
 #define LOCK "bridge"
 #define QUIET_MS 100 /* after the last message, before everything is read again */
 #define LONGEST_MS 1000
+#define WIRE_MS 2000 /* after which a station that is seen on the wire has moved there */
 #define MESSAGES 65536
 
 /* ---- everything ---- */
@@ -152,7 +153,13 @@ static int note_stations(struct follow *f, const struct side *s, const struct vf
 		e = note_station(f, s, u, &t->mac, kinds[t->kind], t->port);
 		if (!e)
 			return ctx_oom(f->ctx);
-		e->silent = 0;
+		e->silent = e->wire = 0;
+	}
+	for (size_t i = 0; i < u->wire_count; i++) {
+		struct kept *e = kept_find(f, s, &u->wire[i]);
+
+		if (e && !e->checked && e->kind >= KIND_GUEST)
+			follow_note_wire(f, e);
 	}
 	return 0;
 }
@@ -406,15 +413,59 @@ static int drain(struct follow *f)
 	return n < 0 && errno != EAGAIN && errno != EINTR ? -errno : 0;
 }
 
-static int wait_ms(const struct follow *f)
+/* When everything is read again; 0: nothing happened. */
+static int64_t reading_time(const struct follow *f)
 {
-	int64_t now = now_ms(), end = f->last_dirty + QUIET_MS;
+	int64_t quiet = f->last_dirty + QUIET_MS, latest = f->first_dirty + LONGEST_MS;
 
 	if (!f->first_dirty)
+		return 0;
+	return quiet < latest ? quiet : latest;
+}
+
+static int wait_ms(const struct follow *f)
+{
+	int64_t now = now_ms(), end = reading_time(f);
+
+	if (f->wire_at && (!end || f->wire_at + WIRE_MS < end))
+		end = f->wire_at + WIRE_MS;
+	if (!end)
 		return -1;
-	if (end > f->first_dirty + LONGEST_MS)
-		end = f->first_dirty + LONGEST_MS;
 	return end > now ? (int)(end - now) : 0;
+}
+
+struct moving {
+	struct kept **v;
+	size_t count;
+	int64_t now, next; /* of those that stay, when the first was seen on the wire */
+};
+
+static void look_for_moved(const void *node, VISIT visit, void *data)
+{
+	struct kept *e = *(struct kept *const *)node;
+	struct moving *m = data;
+
+	if ((visit != postorder && visit != leaf) || !e->wire)
+		return;
+	if (m->now - e->wire >= WIRE_MS && array_grow(m->v, m->count))
+		m->v[m->count++] = e;
+	else if (!m->next || e->wire < m->next)
+		m->next = e->wire;
+}
+
+static void remove_moved(struct follow *f)
+{
+	struct moving m = {.now = now_ms()};
+
+	twalk_r(f->entries, look_for_moved, &m);
+	f->wire_at = m.next;
+	for (size_t i = 0; i < m.count; i++) {
+		struct side *s = kept_side(f, m.v[i]);
+
+		if (s)
+			kept_forget(f, s, m.v[i], "it is on the wire");
+	}
+	free(m.v);
 }
 
 static int run_follow(struct follow *f, int stop_fd)
@@ -434,7 +485,9 @@ static int run_follow(struct follow *f, int stop_fd)
 		r = n > 0 ? drain(f) : 0;
 		if (r < 0)
 			return ctx_fail(f->ctx, r, "read the kernel's messages: %s", strerror(-r));
-		if (f->first_dirty && !wait_ms(f) && read_everything(f) < 0) {
+		if (f->wire_at && now_ms() >= f->wire_at + WIRE_MS)
+			remove_moved(f);
+		if (f->first_dirty && now_ms() >= reading_time(f) && read_everything(f) < 0) {
 			/* A PF may be about to disappear: once more after a while. */
 			log_warn(f->ctx, "%s", vfctl_ctx_error(f->ctx));
 			ctx_clear(f->ctx);

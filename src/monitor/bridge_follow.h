@@ -39,6 +39,7 @@ struct kept {
 	bool there, ours;
 	bool told;    /* that it is left out */
 	bool checked; /* seen while everything is read */
+	int64_t wire;   /* since when the bridge sees it on the wire; 0: it does not */
 	int64_t silent; /* when the bridge forgot it; 0: the bridge knows it */
 	int64_t seen;
 };
@@ -66,6 +67,7 @@ struct follow {
 	struct mac_filter filter;
 	struct vfctl_leases *leases;
 	struct timespec state; /* when the state file changed last */
+	int64_t wire_at; /* the earliest of its stations' @wire; 0: none is on the wire */
 	int64_t first_dirty, last_dirty; /* 0: nothing is to be read again */
 };
 
@@ -99,6 +101,8 @@ bool index_in(const int *list, int ifindex);
 bool follow_has_bridge(const struct follow *f, int ifindex);
 /* Whether it is the device of a declared function, or between one and a bridge. */
 bool follow_has_between(const struct follow *f, int ifindex);
+/* The bridge sees it on the wire: it is removed if that stays so for a while. */
+void follow_note_wire(struct follow *f, struct kept *e);
 /* Everything is read again soon. */
 void follow_read_again(struct follow *f);
 void follow_message(struct follow *f, const struct nlmsghdr *m);

@@ -82,6 +82,18 @@ void device_note(struct follow *f, const struct nl_link *link)
 
 /* ---- messages about MACs ---- */
 
+/*
+ * A station that moved to the wire is found by the card itself. But a switch, a bond or the card
+ * may send a broadcast back, and then the bridge sees a station there for a moment.
+ */
+void follow_note_wire(struct follow *f, struct kept *e)
+{
+	if (!e->wire)
+		e->wire = now_ms();
+	if (!f->wire_at)
+		f->wire_at = e->wire;
+}
+
 static void learnt(struct follow *f, struct side *s, const struct nl_fdb_entry *n)
 {
 	const struct device *port = device_find(f, n->ifindex);
@@ -89,9 +101,8 @@ static void learnt(struct follow *f, struct side *s, const struct nl_fdb_entry *
 	bool tap = port && port->tap;
 
 	if (index_in(s->wire, n->ifindex)) {
-		/* It moved to the wire, where the card finds it by itself. */
 		if (e && e->port)
-			kept_forget(f, s, e, "it is on the wire");
+			follow_note_wire(f, e);
 		return;
 	}
 	if (s->mode == VFCTL_BRIDGE_GUESTS && !tap)
@@ -104,7 +115,7 @@ static void learnt(struct follow *f, struct side *s, const struct nl_fdb_entry *
 	if (e->ours && e->port != n->ifindex)
 		bridge_record_add(f->ctx, f->record, &s->bdf, &e->mac, e->port_name);
 	e->port = n->ifindex;
-	e->silent = 0;
+	e->silent = e->wire = 0;
 	e->seen = now_ms();
 	kept_offer(f, s, e);
 	ctx_clear(f->ctx);

@@ -39,11 +39,11 @@ static void remove_row(struct bridge_record *r, const struct bridge_row *row)
 /* A line that a kill interrupted is left out: its entry was not added yet. */
 static int read_rows(struct vfctl_ctx *ctx, struct bridge_record *r)
 {
-	_free_ char *text = NULL;
+	_buf_ struct buf text = {0};
 
-	if (host_try_read(ctx, &text, PATH) < 0)
+	if (host_try_bytes(ctx, &text, PATH) < 0 || !text.data)
 		return 0;
-	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+	for (char *line = text.data, *end; (end = strchr(line, '\n')); line = end + 1) {
 		struct bridge_row row;
 		char sign;
 

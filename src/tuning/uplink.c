@@ -271,6 +271,21 @@ static int add_learnt(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const int *
 	return r;
 }
 
+static int read_wire(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const int *above,
+	const struct nl_fdb *fdb)
+{
+	for (size_t i = 0; i < fdb->count; i++) {
+		const struct nl_fdb_entry *e = &fdb->v[i];
+
+		if (!e->master || e->local || !is_wire_side(u, above, e->ifindex))
+			continue;
+		if (!array_grow(u->wire, u->wire_count))
+			return ctx_oom(ctx);
+		u->wire[u->wire_count++] = e->mac;
+	}
+	return 0;
+}
+
 static int by_kind(const void *a, const void *b)
 {
 	const struct vfctl_station *x = a, *y = b;
@@ -290,6 +305,8 @@ static int find_stations(struct vfctl_ctx *ctx, struct vfctl_uplink *u, const st
 		above[i] = index_of(ctx, u->above[i]);
 	for (size_t i = 0; u->bridges[i] && r == 0; i++)
 		r = add_learnt(ctx, u, above, u->bridges[i], fdb);
+	if (r == 0)
+		r = read_wire(ctx, u, above, fdb);
 	if (u->station_count)
 		qsort(u->stations, u->station_count, sizeof(*u->stations), by_kind);
 	return r;
@@ -355,6 +372,7 @@ static void uplink_clear(struct vfctl_uplink *u)
 	free(u->stations);
 	free(u->pretenders);
 	free(u->own);
+	free(u->wire);
 	*u = (struct vfctl_uplink){0};
 }
 

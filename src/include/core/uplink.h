@@ -54,6 +54,8 @@ struct vfctl_uplink {
 	size_t station_count;
 	struct vfctl_pretender *pretenders;
 	size_t pretender_count;
+	struct vfctl_mac *wire; /* stations that the bridges see on the side of the wire */
+	size_t wire_count;
 	size_t missing; /* stations that are not there */
 	struct vfctl_mac *own; /* all entries of the table, also those of others */
 	size_t own_count;
