@@ -80,7 +80,7 @@ struct host_ops {
 	int (*events)(struct host *h, int *ret_fds);
 	/*
 	 * A descriptor from which messages of NETLINK_ROUTE can be read: links, and the forwarding
-	 * tables of bridges. NULL: there are none here.
+	 * tables of bridges. NULL: this host sends no messages.
 	 */
 	int (*follow)(struct host *h, int *ret_fd);
 	/* Whether this host may still be read: 0 or an error. NULL: always. */

@@ -25,6 +25,7 @@
 #define LOCK "bridge"
 #define QUIET_MS 100 /* after the last message, before everything is read again */
 #define LONGEST_MS 1000
+#define RETRY_MS 10000 /* after a reading that failed */
 #define WIRE_MS 2000 /* after which a station that is seen on the wire has moved there */
 #define MESSAGES 65536
 
@@ -253,6 +254,18 @@ static void count_ours(struct follow *f, struct kept *const *entries, size_t cou
 	}
 }
 
+/* The uplink is not followed now: its bridge is gone, or it could not be read. */
+static void forget_without_side(struct follow *f, struct kept *e)
+{
+	if (e->ours) {
+		fdb_remove(f->ctx, &e->side, &e->mac);
+		bridge_record_remove(f->ctx, f->record, &e->side, &e->mac);
+		ctx_clear(f->ctx);
+	}
+	tdelete(e, &f->entries, kept_order);
+	free(e);
+}
+
 static int settle_entries(struct follow *f, struct side *old, size_t old_count)
 {
 	struct sorting c = {.follow = f};
@@ -272,6 +285,8 @@ static int settle_entries(struct follow *f, struct side *old, size_t old_count)
 				s = &old[k];
 		if (s)
 			kept_forget(f, s, c.gone[i], "it is not behind the bridge");
+		else
+			forget_without_side(f, c.gone[i]);
 	}
 	qsort(c.here, c.here_count, sizeof(struct kept *), by_importance);
 	for (size_t i = 0; i < c.here_count; i++) {
@@ -351,6 +366,14 @@ static int read_facts(struct follow *f)
 	return r < 0 ? r : mac_filter_open(f->ctx, f->leases, &f->filter);
 }
 
+/* A reading that failed may have left marks. */
+static void clear_mark(const void *node, VISIT visit, void *data)
+{
+	(void)data;
+	if (visit == postorder || visit == leaf)
+		(*(struct kept *const *)node)->checked = false;
+}
+
 static int read_everything(struct follow *f)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
@@ -363,6 +386,7 @@ static int read_everything(struct follow *f)
 	f->side_count = 0;
 	free(f->functions);
 	f->functions = NULL;
+	twalk_r(f->entries, clear_mark, NULL);
 	r = vfctl_inventory_read(f->ctx, NULL, &inv);
 	if (r == 0)
 		r = read_facts(f);
@@ -485,44 +509,33 @@ static int run_follow(struct follow *f, int stop_fd)
 		r = n > 0 ? drain(f) : 0;
 		if (r < 0)
 			return ctx_fail(f->ctx, r, "read the kernel's messages: %s", strerror(-r));
+		follow_shorten_record(f);
 		if (f->wire_at && now_ms() >= f->wire_at + WIRE_MS)
 			remove_moved(f);
 		if (f->first_dirty && now_ms() >= reading_time(f) && read_everything(f) < 0) {
 			/* A PF may be about to disappear: once more after a while. */
 			log_warn(f->ctx, "%s", vfctl_ctx_error(f->ctx));
 			ctx_clear(f->ctx);
-			host_sleep_ms(f->ctx, LONGEST_MS);
-			follow_read_again(f);
+			f->first_dirty = f->last_dirty = now_ms() + RETRY_MS;
 		}
 	}
 	return r;
 }
 
-struct all {
-	struct kept **v;
-	size_t count;
-};
-
-static void list_entry(const void *node, VISIT visit, void *data)
-{
-	struct all *all = data;
-
-	if ((visit == postorder || visit == leaf) && array_grow(all->v, all->count))
-		all->v[all->count++] = *(struct kept *const *)node;
-}
-
 static void end(struct follow *f)
 {
-	struct all all = {0};
+	size_t count;
+	struct kept **all = kept_all(f, &count);
 
-	twalk_r(f->entries, list_entry, &all);
-	for (size_t i = 0; i < all.count; i++) {
-		struct side *s = kept_side(f, all.v[i]);
+	for (size_t i = 0; i < count; i++) {
+		struct side *s = kept_side(f, all[i]);
 
 		if (s)
-			kept_take(f, s, all.v[i], "vfctl ends");
+			kept_forget(f, s, all[i], "vfctl ends");
+		else
+			forget_without_side(f, all[i]);
 	}
-	free(all.v);
+	free(all);
 	tdestroy(f->entries, free);
 	tdestroy(f->devices, free);
 	sides_free(f->sides, f->side_count);

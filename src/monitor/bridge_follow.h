@@ -37,7 +37,7 @@ struct kept {
 	int port; /* index; 0: a declared or own address */
 	char port_name[16];
 	bool there, ours;
-	bool told;    /* that it is left out */
+	bool told;    /* that it is left out, or that the kernel refuses it */
 	bool checked; /* seen while everything is read */
 	int64_t wire;   /* since when the bridge sees it on the wire; 0: it does not */
 	int64_t silent; /* when the bridge forgot it; 0: the bridge knows it */
@@ -90,6 +90,10 @@ void kept_offer(struct follow *f, struct side *s, struct kept *e);
 void kept_take(struct follow *f, struct side *s, struct kept *e, const char *why);
 /* The same, and free it. */
 void kept_forget(struct follow *f, struct side *s, struct kept *e, const char *why);
+/* All of them; free() the list. NULL: it is empty, or out of memory. */
+struct kept **kept_all(struct follow *f, size_t *ret_count);
+/* Write the record anew if it is long: stations that come and go must not fill the memory. */
+void follow_shorten_record(struct follow *f);
 
 /* ---- bridge_messages.c: devices, and what the kernel reports ---- */
 

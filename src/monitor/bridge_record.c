@@ -10,11 +10,13 @@
 #include "host/host.h"
 
 #define PATH HOST_LOCK_DIR "/bridge"
+#define LINES_SPARE 256 /* of entries that are gone; the file is in memory (tmpfs) */
 
 struct bridge_record {
 	int fd;
-	struct bridge_row *rows;
+	struct bridge_row *rows; /* of the run before */
 	size_t count;
+	size_t lines; /* in the file */
 };
 
 static bool read_line(const char *line, char *ret_sign, struct bridge_row *ret)
@@ -60,36 +62,48 @@ static int read_rows(struct vfctl_ctx *ctx, struct bridge_record *r)
 	return 0;
 }
 
-static int write_row(struct vfctl_ctx *ctx, const struct bridge_record *r, char sign,
+static int write_row(struct vfctl_ctx *ctx, struct bridge_record *r, char sign,
 	const struct vfctl_bdf *function, const struct vfctl_mac *mac, const char *port)
 {
 	char line[96], text[VFCTL_MAC_TEXT];
 	int len = snprintf(line, sizeof(line), "%c%s %s %s\n", sign, TEXT(function),
 		vfctl_mac_format(mac, text), port);
 
+	r->lines++;
 	if (write(r->fd, line, (size_t)len) == len)
 		return 0;
 	return ctx_fail(ctx, -errno, "write " PATH ": %s", strerror(errno));
 }
 
-/* The file begins with what is still there. */
-static int begin_file(struct vfctl_ctx *ctx, struct bridge_record *r)
+int bridge_record_rewrite(struct vfctl_ctx *ctx, struct bridge_record *r,
+	const struct bridge_row *rows, size_t count)
 {
 	_free_ char *path = str_format("%s" PATH, host_of(ctx)->root);
 	_buf_ struct buf text = {0};
 	char mac[VFCTL_MAC_TEXT];
-	int e;
+	int fd, e;
 
-	for (size_t i = 0; i < r->count; i++)
-		buf_printf(&text, "+%s %s %s\n", TEXT(&r->rows[i].function),
-			vfctl_mac_format(&r->rows[i].mac, mac), r->rows[i].port);
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&text, "+%s %s %s\n", TEXT(&rows[i].function),
+			vfctl_mac_format(&rows[i].mac, mac), rows[i].port);
 	if (!path || text.failed)
 		return ctx_oom(ctx);
 	e = host_replace(ctx, text.data ? text.data : "", PATH);
 	if (e < 0)
 		return e;
-	r->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	return r->fd < 0 ? ctx_fail(ctx, -errno, "open " PATH ": %s", strerror(errno)) : 0;
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd < 0)
+		return ctx_fail(ctx, -errno, "open " PATH ": %s", strerror(errno));
+	if (r->fd >= 0)
+		close(r->fd);
+	r->fd = fd;
+	r->lines = count;
+	return 0;
+}
+
+bool bridge_record_is_long(const struct bridge_record *r, size_t entries)
+{
+	return r->lines > 2 * entries + LINES_SPARE;
 }
 
 int bridge_record_open(struct vfctl_ctx *ctx, struct bridge_record **ret)
@@ -102,7 +116,7 @@ int bridge_record_open(struct vfctl_ctx *ctx, struct bridge_record **ret)
 	r->fd = -1;
 	e = read_rows(ctx, r);
 	if (e == 0)
-		e = begin_file(ctx, r);
+		e = bridge_record_rewrite(ctx, r, r->rows, r->count);
 	if (e < 0)
 		bridge_record_close(r);
 	else

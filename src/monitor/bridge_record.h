@@ -25,6 +25,11 @@ void bridge_record_close(struct bridge_record *record);
 const struct bridge_row *bridge_record_row(const struct bridge_record *record, size_t index);
 /* They have been dealt with: the caller's own entries are all that is there. */
 void bridge_record_forget(struct bridge_record *record);
+/* Whether so many lines are about entries that are gone that it should be written anew. */
+bool bridge_record_is_long(const struct bridge_record *record, size_t entries);
+/* Write it anew, with these rows alone. */
+int bridge_record_rewrite(struct vfctl_ctx *ctx, struct bridge_record *record,
+	const struct bridge_row *rows, size_t count);
 int bridge_record_add(struct vfctl_ctx *ctx, struct bridge_record *record,
 	const struct vfctl_bdf *function, const struct vfctl_mac *mac, const char *port);
 /* A line that cannot be written costs nothing but a removal by the next run. */

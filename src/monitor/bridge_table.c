@@ -53,8 +53,11 @@ static bool kept_put(struct follow *f, struct side *s, struct kept *e)
 {
 	if (bridge_record_add(f->ctx, f->record, &s->bdf, &e->mac, e->port_name) < 0 ||
 		nl_fdb_set(f->ctx, s->ifindex, &e->mac, true) < 0) {
-		follow_tell(f, "failed", s, e, vfctl_ctx_error(f->ctx));
+		if (!e->told)
+			follow_tell(f, "failed", s, e, vfctl_ctx_error(f->ctx));
+		e->told = true;
 		ctx_clear(f->ctx);
+		bridge_record_remove(f->ctx, f->record, &s->bdf, &e->mac);
 		return false;
 	}
 	e->there = e->ours = true;
@@ -176,4 +179,51 @@ struct kept *kept_add(struct follow *f, const struct side *s, const struct vfctl
 		return NULL;
 	}
 	return e;
+}
+
+struct all {
+	struct kept **v;
+	size_t count;
+};
+
+static void list_entry(const void *node, VISIT visit, void *data)
+{
+	struct all *all = data;
+
+	if ((visit == postorder || visit == leaf) && array_grow(all->v, all->count))
+		all->v[all->count++] = *(struct kept *const *)node;
+}
+
+struct kept **kept_all(struct follow *f, size_t *ret_count)
+{
+	struct all all = {0};
+
+	twalk_r(f->entries, list_entry, &all);
+	*ret_count = all.count;
+	return all.v;
+}
+
+/* Messages about stations that come and go must not fill the memory with lines. */
+void follow_shorten_record(struct follow *f)
+{
+	_free_ struct bridge_row *rows = NULL;
+	_free_ struct kept **all = NULL;
+	size_t count = 0, ours = 0, all_count;
+
+	for (size_t i = 0; i < f->side_count; i++)
+		ours += f->sides[i].ours;
+	if (!bridge_record_is_long(f->record, ours))
+		return;
+	all = kept_all(f, &all_count);
+	rows = calloc(all_count + 1, sizeof(*rows));
+	for (size_t i = 0; rows && i < all_count; i++) {
+		if (!all[i]->ours)
+			continue;
+		rows[count] = (struct bridge_row){all[i]->side, all[i]->mac, ""};
+		str_copy(rows[count++].port, sizeof(rows->port), all[i]->port_name);
+	}
+	if (rows && bridge_record_rewrite(f->ctx, f->record, rows, count) < 0) {
+		log_warn(f->ctx, "%s", vfctl_ctx_error(f->ctx));
+		ctx_clear(f->ctx);
+	}
 }

@@ -174,7 +174,7 @@ int nl_eswitch_write(struct vfctl_ctx *ctx, const struct nl_devlink *d, uint16_t
 
 /* ---- parameters ---- */
 
-/* The value within DEVLINK_ATTR_PARAM; false if there is none. */
+/* Read the value within DEVLINK_ATTR_PARAM; false: it has no value of 32 bits. */
 static bool read_param(const struct nlattr *param, uint32_t *ret)
 {
 	const struct nlattr *list, *value, *attr;

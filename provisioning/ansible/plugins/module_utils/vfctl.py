@@ -294,6 +294,13 @@ class Vfctl(object):
         self.note_file(path, before, None)
 
 
+def spelled(value):
+    """A value of a task in the spelling of vfctl's command line."""
+    if isinstance(value, bool):
+        return 'on' if value else 'off'
+    return str(value)
+
+
 # ---- YAML ----
 
 PLAIN = re.compile(r'[A-Za-z/][A-Za-z0-9_./-]*\Z')

@@ -79,13 +79,7 @@ vfctl:
 '''
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.vfctl.sriov.plugins.module_utils.vfctl import DIFFERS, DONE, Vfctl, argument_spec
-
-
-def spelled(value):
-    if isinstance(value, bool):
-        return 'on' if value else 'off'
-    return str(value)
+from ansible_collections.vfctl.sriov.plugins.module_utils.vfctl import DIFFERS, DONE, Vfctl, argument_spec, spelled
 
 
 def main():
