@@ -11,6 +11,7 @@
 #include "out.h"
 #include "core/change.h"
 #include "core/context.h"
+#include "core/options.h"
 #include "core/sriov.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -21,15 +22,6 @@ enum {
 	EXIT_USAGE = 2,
 	EXIT_DRIFT = 3,
 	EXIT_PARTLY = 4,  /* partly applied */
-};
-
-/* An option of a command (or of all commands). @arg NULL: a switch. */
-struct option_row {
-	const char *name;  /* without "--" */
-	char letter;       /* short form, or 0 */
-	const char *arg;   /* name of the value, for help: "FILE" */
-	const char *help;
-	const char *choices; /* values for completion, separated by spaces; or NULL */
 };
 
 #define OPTIONS_MAX 24
@@ -99,6 +91,7 @@ struct command {
 	bool waits;           /* it waits for events, so progress is not shown */
 	const struct option_row *options;
 	size_t option_count;
+	enum api_call call; /* the call of the library whose options it has too; 0: none */
 	bool hidden;         /* help, completion and the manual omit it */
 	const char *repeats; /* the option that may be repeated, or NULL */
 	const char *terms; /* name of what @term lists in help, such as "columns"; or NULL */
@@ -139,6 +132,8 @@ const struct command *command_find(const char *name);
 /* Print the error with the nearest valid name; returns EXIT_USAGE. */
 int fail_unknown_command(const struct invocation *in, const char *word);
 const char *command_typed(const struct command *command);
+/* The option of a command at @index: its own rows, then those of its call; NULL past the last. */
+const struct option_row *command_option(const struct command *command, size_t index);
 /* The program name that users type before it: "vfctl", or "vfctl-bench" in its completion. */
 const char *command_program(const struct command *command);
 

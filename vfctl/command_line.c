@@ -13,13 +13,15 @@ const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this host", NULL},
 	{"host-yaml", 0, "FILE|DIR",
 		"declaration of this host (default /etc/vfctl/host.yaml); DIR: all its *.yaml "
-		"files", NULL},
+		"files",
+		NULL},
 	{"state", 0, "FILE", "state file (default /var/lib/vfctl/state.db)", NULL},
 	{"connect", 'c', "URI", "libvirt to connect to (default qemu:///system)",
 		"qemu:///system qemu:///session test:///default"},
 	{"timeout", 0, "SECONDS", "time limit for one write to the kernel (default 120)", NULL},
 	{"wait", 0, "SECONDS", "how long to wait for another vfctl that works on the same PF or domain, "
-		"0 s to 1 h (default 30)", NULL},
+			       "0 s to 1 h (default 30)",
+		NULL},
 	{"color", 0, "WHEN", "colour for problems: auto (default), always or never", "auto always never"},
 	{"no-pager", 0, NULL, "do not page long output", NULL},
 	{"quiet", 'q', NULL, "print no progress and no confirmation", NULL},
@@ -32,7 +34,8 @@ const size_t global_option_count = ARRAY_SIZE(global_options);
 const struct option_row answer_options[ANSWER_OPTIONS] = {
 	{"json", 0, NULL, "print JSON", NULL},
 	{"get", 0, "MEMBERS", "print only these members of the JSON, separated by "
-		"commas: a line for each object, with tabs between values", NULL},
+			      "commas: a line for each object, with tabs between values",
+		NULL},
 };
 const struct option_row dry_run_option = {"dry-run", 'n', NULL,
 	"print the steps; change nothing", NULL};
@@ -76,15 +79,34 @@ const char *option_of(const struct invocation *in, const char *name)
 	return NULL;
 }
 
+const struct option_row *command_option(const struct command *c, size_t index)
+{
+	if (index < c->option_count)
+		return &c->options[index];
+	return c->call ? call_option(c->call, index - c->option_count) : NULL;
+}
+
+static bool option_is(const struct option_row *row, const char *name, size_t len)
+{
+	return (strlen(row->name) == len && strncmp(row->name, name, len) == 0) ||
+		(len == 1 && row->letter && row->letter == name[0]);
+}
+
+static const struct option_row *find_own(const struct command *c, const char *name, size_t len)
+{
+	const struct option_row *row = NULL;
+
+	for (size_t i = 0; c && (row = command_option(c, i)) && !option_is(row, name, len);)
+		i++;
+	return row;
+}
+
 static const struct option_row *find_in(const struct option_row *rows, size_t count,
 	const char *name, size_t len)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len))
+	for (size_t i = 0; i < count; i++)
+		if (option_is(&rows[i], name, len))
 			return &rows[i];
-		if (len == 1 && rows[i].letter && rows[i].letter == name[0])
-			return &rows[i];
-	}
 	return NULL;
 }
 
@@ -95,9 +117,7 @@ static const struct option_row *find_in(const struct option_row *rows, size_t co
 const struct option_row *command_line_option(const struct command *command, const char *name,
 	size_t len)
 {
-	const struct option_row *row = command ? find_in(command->options, command->option_count, name,
-		len)
-					       : NULL;
+	const struct option_row *row = find_own(command, name, len);
 
 	if (!row)
 		row = find_in(global_options, global_option_count, name, len);
@@ -119,14 +139,15 @@ static void offer_options(struct nearest *search, const struct option_row *rows,
 static int fail_unknown_option(const struct invocation *in, const char *word)
 {
 	const struct command *c = in->command;
+	const struct option_row *row;
 	char name[64];
 	struct nearest search;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
 	search = nearest_to(name + strspn(name, "-"));
 	offer_options(&search, global_options, global_option_count);
-	if (c)
-		offer_options(&search, c->options, c->option_count);
+	for (size_t i = 0; c && (row = command_option(c, i)); i++)
+		nearest_offer(&search, row->name);
 	if (c && (c->reads || c->changes))
 		offer_options(&search, answer_options, ANSWER_OPTIONS);
 	if (c && c->changes)
@@ -277,23 +298,10 @@ int option_number(const struct invocation *in, const char *option, uint32_t min,
 int option_seconds(const struct invocation *in, const char *option, unsigned min, unsigned max,
 	unsigned *ret)
 {
-	static const struct {
-		const char *name;
-		unsigned long seconds;
-	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
 	const char *text = option_of(in, option);
-	unsigned long n;
-	char *end;
 
-	if (!text)
+	if (!text || parse_seconds(text, min, max, ret) == 0)
 		return 0;
-	n = strtoul(text, &end, 10);
-	for (size_t i = 0; *text >= '0' && *text <= '9' && i < ARRAY_SIZE(units); i++)
-		if (strcmp(end, units[i].name) == 0 && n <= max / units[i].seconds &&
-			n * units[i].seconds >= min) {
-			*ret = (unsigned)(n * units[i].seconds);
-			return 0;
-		}
 	return usage(in, "--%s must be %u to %u seconds, such as 90, 90s, 30m or 1h, not '%s'", option,
 		min, max, text);
 }

@@ -287,8 +287,10 @@ int run_change(struct invocation *in, struct vfctl_change *planned, const char *
 /* The verb may have its own option of the same name as a common one, with another meaning. */
 static bool has_own_option(const struct command *command, const char *name)
 {
-	for (size_t i = 0; i < command->option_count; i++)
-		if (strcmp(command->options[i].name, name) == 0)
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = command_option(command, i)); i++)
+		if (strcmp(row->name, name) == 0)
 			return true;
 	return false;
 }

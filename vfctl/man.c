@@ -49,33 +49,40 @@ static void put_sentence(const char *text)
 	puts(text[strlen(text) - 1] == '.' ? "" : ".");
 }
 
+static void print_option(const struct option_row *row)
+{
+	printf(".TP\n");
+	if (row->letter)
+		printf("\\fB\\-%c\\fR, ", row->letter);
+	printf("\\fB\\-\\-");
+	put(row->name);
+	printf("\\fR");
+	if (row->arg) {
+		printf(" \\fI");
+		put(row->arg);
+		printf("\\fR");
+	}
+	putchar('\n');
+	put_sentence(row->help);
+}
+
 static void print_options(const struct option_row *rows, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		printf(".TP\n");
-		if (rows[i].letter)
-			printf("\\fB\\-%c\\fR, ", rows[i].letter);
-		printf("\\fB\\-\\-");
-		put(rows[i].name);
-		printf("\\fR");
-		if (rows[i].arg) {
-			printf(" \\fI");
-			put(rows[i].arg);
-			printf("\\fR");
-		}
-		putchar('\n');
-		put_sentence(rows[i].help);
-	}
+	for (size_t i = 0; i < count; i++)
+		print_option(&rows[i]);
 }
 
 static bool has_options(const struct command *c)
 {
-	return c->option_count || c->changes || c->reads;
+	return command_option(c, 0) || c->changes || c->reads;
 }
 
 static void print_own_options(const struct command *c)
 {
-	print_options(c->options, c->option_count);
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = command_option(c, i)); i++)
+		print_option(row);
 	if (c->changes)
 		print_options(&dry_run_option, 1);
 	if (c->reads || c->changes)

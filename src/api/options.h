@@ -5,24 +5,9 @@
 #include "base/change.h"
 #include "base/ctx.h"
 #include "core/cpuset.h"
+#include "core/options.h"
 #include "core/tuning.h"
 #include "core/vfattr.h"
-
-/* The calls of the API that take options, as bits. */
-enum api_call {
-	CALL_SESSION = 1 << 0,
-	CALL_CREATE = 1 << 1,
-	CALL_DESTROY = 1 << 2,
-	CALL_SET = 1 << 3,
-	CALL_TUNE = 1 << 4,
-	CALL_DEFINE = 1 << 5,
-	CALL_UNDEFINE = 1 << 6,
-	CALL_ATTACH = 1 << 7,
-	CALL_DETACH = 1 << 8,
-	CALL_ADOPT = 1 << 9,
-	CALL_RECOVER = 1 << 10,
-	CALL_REBUILD = 1 << 11,
-};
 
 /*
  * The options of a call. Strings point into the caller's options. Numbers and words that are not

@@ -39,6 +39,34 @@ int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *ret)
 	return r;
 }
 
+int parse_seconds(const char *text, uint32_t min, uint32_t max, uint32_t *ret)
+{
+	static const struct {
+		char letter;
+		uint32_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+	size_t len = strlen(text);
+	uint32_t seconds = 1, count;
+	char digits[16];
+	int r;
+
+	for (size_t i = 0; len && i < ARRAY_SIZE(units); i++)
+		if (text[len - 1] == units[i].letter) {
+			seconds = units[i].seconds;
+			len--;
+			break;
+		}
+	if (len >= sizeof(digits))
+		return -EINVAL;
+	snprintf(digits, sizeof(digits), "%.*s", (int)len, text);
+	r = parse_u32(digits, 0, max / seconds, &count);
+	if (r == 0 && count * seconds < min)
+		r = -ERANGE;
+	if (r == 0)
+		*ret = count * seconds;
+	return r;
+}
+
 int parse_u16(const char *text, uint16_t min, uint16_t max, uint16_t *ret)
 {
 	uint64_t value;

@@ -1,28 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* adopt: lease the VFs of a foreign domain. */
-#include "command.h"
-#include "host_ids.h"
-#include "core/workflow.h"
+#include "run_plan.h"
 
 static int run_adopt(struct invocation *in)
 {
-	bool end = option_of(in, "undo") != NULL;
-	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
-	_cleanup_(host_ids_close) struct host_ids h = {0};
-	struct vfctl_change *change;
-	int r, status = host_ids_open_guest(in, &h, &hv);
-
-	if (status)
-		return status;
-	in->result_domain = in->args[0];
-	r = end ? vfctl_adopt_end_plan(in->ctx, hv, in->args[0], h.ids, in->dry_run, &change)
-		: vfctl_adopt_plan(in->ctx, hv, in->args[0], h.ids, in->dry_run, &change);
-	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, "its lease is ended");
+	return run_plan(in, vfctl_plan_adopt, "its lease is ended");
 }
-
-static const struct option_row options[] = {
-	{"undo", 0, NULL, "end the lease of the domain; the domain keeps its devices", NULL},
-};
 
 const struct command cmd_adopt = {
 	.name = "adopt",
@@ -43,6 +26,6 @@ const struct command cmd_adopt = {
 	.max_args = 1,
 	.operand = OPERAND_DOMAIN,
 	.changes = true,
-	OPTIONS(options),
+	.call = CALL_ADOPT,
 	.run = run_adopt,
 };

@@ -191,14 +191,18 @@ static void offer_columns(struct completing *c)
 
 /* ---- the command line ---- */
 
-static void offer_options(struct completing *c, const struct option_row *rows, size_t count)
+static void offer_option(struct completing *c, const struct option_row *row)
 {
 	char name[64];
 
-	for (size_t i = 0; i < count; i++) {
-		snprintf(name, sizeof(name), "--%s", rows[i].name);
-		offer_candidate(c, name, rows[i].help);
-	}
+	snprintf(name, sizeof(name), "--%s", row->name);
+	offer_candidate(c, name, row->help);
+}
+
+static void offer_options(struct completing *c, const struct option_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		offer_option(c, &rows[i]);
 }
 
 static void offer_commands(struct completing *c)
@@ -355,6 +359,7 @@ static void complete_joined(struct completing *c, const struct command *command)
 
 static void complete_words(struct completing *c, const char *const *words, size_t count)
 {
+	const struct option_row *row;
 	struct typed t = {0};
 
 	for (size_t i = 0; i + 1 < count; i++)
@@ -368,8 +373,8 @@ static void complete_words(struct completing *c, const char *const *words, size_
 		return;
 	}
 	if (c->word[0] == '-') {
-		if (t.command)
-			offer_options(c, t.command->options, t.command->option_count);
+		for (size_t i = 0; t.command && (row = command_option(t.command, i)); i++)
+			offer_option(c, row);
 		if (t.command && t.command->changes)
 			offer_options(c, &dry_run_option, 1);
 		if (t.command && (t.command->reads || t.command->changes))

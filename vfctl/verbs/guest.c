@@ -6,6 +6,7 @@
 #include "command.h"
 #include "verbs/define_batch.h"
 #include "main.h"
+#include "run_plan.h"
 #include "session.h"
 
 static const char template_help[] = "domain XML to complete (default: the guest's template, if it "
@@ -117,17 +118,16 @@ const struct command cmd_define = {
 
 /* ---- move ---- */
 
+static int plan_move(struct vfctl_session *session, const char *domain,
+	const char *const options[], bool dry_run, struct vfctl_change **ret)
+{
+	(void)options; /* it takes none */
+	return vfctl_plan_move(session, domain, dry_run, ret);
+}
+
 static int run_move(struct invocation *in)
 {
-	_cleanup_(close_session) struct session s = {0};
-	struct vfctl_change *change;
-	int r, status = open_host(in, &s, true);
-
-	if (status)
-		return status;
-	in->result_domain = in->args[0];
-	r = vfctl_move_plan(in->ctx, in->args[0], &s.options, in->dry_run, &change);
-	return r < 0 ? fail(in, r) : run_ids_change(in, &s.host, change, "moved");
+	return run_plan(in, plan_move, "moved");
 }
 
 static const struct option_row move_options[] = {
@@ -155,36 +155,9 @@ const struct command cmd_move = {
 	.run = run_move,
 };
 
-static const struct option_row undefine_options[] = {
-	{"force", 0, NULL, "also a domain that vfctl did not define", NULL},
-	{"nvram", 0, NULL, "also remove its firmware variables", NULL},
-	{"managed-save", 0, NULL, "also remove its saved memory", NULL},
-	{"snapshots-metadata", 0, NULL, "also remove libvirt's metadata of its snapshots", NULL},
-};
-
-/* Options with the names that virsh uses. */
-static unsigned drops_of(const struct invocation *in)
-{
-	return (option_of(in, "nvram") ? VFCTL_DROP_NVRAM : 0u) |
-		(option_of(in, "managed-save") ? VFCTL_DROP_MANAGED_SAVE : 0u) |
-		(option_of(in, "snapshots-metadata") ? VFCTL_DROP_SNAPSHOTS : 0u);
-}
-
 static int run_undefine(struct invocation *in)
 {
-	_cleanup_(vfctl_hypervisor_closep) struct vfctl_hypervisor *hv = NULL;
-	_cleanup_(host_ids_close) struct host_ids h = {0};
-	struct vfctl_change *change;
-	struct vfctl_undefine_options options = {.force = option_of(in, "force"),
-		.drop = drops_of(in)};
-	int r, status = host_ids_open_guest(in, &h, &hv);
-
-	if (status)
-		return status;
-	options.ids = h.ids;
-	in->result_domain = in->args[0];
-	r = vfctl_undefine_plan(in->ctx, hv, in->args[0], &options, in->dry_run, &change);
-	return r < 0 ? fail(in, r) : run_ids_change(in, &h, change, "undefined, and its lease ended");
+	return run_plan(in, vfctl_plan_undefine, "undefined, and its lease ended");
 }
 
 const struct command cmd_undefine = {
@@ -203,7 +176,7 @@ const struct command cmd_undefine = {
 	.max_args = 1,
 	.operand = OPERAND_DOMAIN,
 	.changes = true,
-	OPTIONS(undefine_options),
+	.call = CALL_UNDEFINE, /* with the names that virsh uses */
 	.run = run_undefine,
 };
 

@@ -55,7 +55,7 @@ static void print_option(const struct option_row *row)
 
 static bool has_options(const struct command *c)
 {
-	return c->option_count || c->reads || c->changes;
+	return command_option(c, 0) || c->reads || c->changes;
 }
 
 static void print_examples(const struct command *c)
@@ -68,6 +68,7 @@ static void print_examples(const struct command *c)
 
 void print_command_help(const struct command *c)
 {
+	const struct option_row *row;
 	const char *name, *help;
 
 	terminal_start_pager();
@@ -89,8 +90,8 @@ void print_command_help(const struct command *c)
 	}
 	if (has_options(c))
 		printf("\noptions:\n");
-	for (size_t i = 0; i < c->option_count; i++)
-		print_option(&c->options[i]);
+	for (size_t i = 0; (row = command_option(c, i)); i++)
+		print_option(row);
 	if (c->changes)
 		print_option(&dry_run_option);
 	if (c->reads || c->changes)

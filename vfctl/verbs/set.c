@@ -178,8 +178,6 @@ static int run_set(struct invocation *in)
 static const struct option_row options[] = {
 	{"batch", 'b', "FILE", "read lines of VF... ATTRIBUTE=VALUE... from FILE (-: standard input)",
 		NULL},
-	{"live", 0, NULL, "also change a VF of a running domain, until the domain stops", NULL},
-	{"config", 0, NULL, "change the lease and the definition, from the domain's next start on", NULL},
 };
 
 static bool attr_term(size_t at, const char **ret_name, const char **ret_help)
@@ -217,5 +215,6 @@ const struct command cmd_set = {
 	.operand = OPERAND_VF,
 	.changes = true,
 	OPTIONS(options),
+	.call = CALL_SET,
 	.run = run_set,
 };

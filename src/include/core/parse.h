@@ -9,6 +9,8 @@
  * not a number, -ERANGE outside min..max.
  */
 int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *ret);
+/* Seconds: "90", "90s", "30m" or "1h"; errors as parse_u32(), of the value in seconds. */
+int parse_seconds(const char *text, uint32_t min, uint32_t max, uint32_t *ret);
 #define SIZE_TEXT 32
 /*
  * "8 GiB", "1536 MiB", "512 bytes": the largest unit in which @bytes is a whole number. From 1 GiB

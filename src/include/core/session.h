@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "core/workflow.h"
+#include "vfctl/plan.h"
 #include "vfctl/session.h"
 
 #ifdef __cplusplus

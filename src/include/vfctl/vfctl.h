@@ -18,9 +18,10 @@
  *   comment says otherwise, and lives as long as the object. Functions that free accept NULL.
  * - Strings are UTF-8, but strings from the kernel or libvirt are passed on unchanged. The caller
  *   frees the strings that it owns with free(3).
- * - Options are a NULL-terminated array of "KEY=VALUE" strings. NULL means no options. Switches
- *   take the values on and off. vfctl_option_at() lists the keys of each call. An unknown key makes
- *   the call fail with -EINVAL, and the message lists the valid keys.
+ * - Options are a NULL-terminated array of "KEY=VALUE" strings; the form "--KEY=VALUE" of the
+ *   command line is accepted too. NULL means no options. Switches take the values on and off.
+ *   vfctl_option_at() lists the keys of each call. An unknown key makes the call fail with -EINVAL,
+ *   and the message lists the valid keys.
  * - Only one thread at a time may use a context and the objects that were made with it. Different
  *   contexts are independent of each other.
  * - The library never prints, never exits and does not read the environment.
