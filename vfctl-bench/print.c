@@ -514,7 +514,7 @@ static const struct member report_fields[] = {
 	FIELD(name, "name of the result"),
 	FIELD(created, "time at which it was created"),
 	FIELD(directory, "directory of the result; in compare: of the later result"),
-	FIELD(seed, "seed of the order of the runs and of the bootstrap"),
+	FIELD(seed, "seed of the order of the runs and of drawn permutations"),
 	FIELD(alpha, "significance level"),
 	FIELD(noise, "smaller relative differences are ignored"),
 	FIELD(emulated, "measured on emulated hardware"),

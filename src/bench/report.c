@@ -234,6 +234,7 @@ static void free_builder(struct builder *b)
 	free(b->firsts);
 	free(b->by_configuration);
 	trial_index_free(&b->index);
+	median_chances_clear(&b->chances);
 }
 
 /* ---- one result ---- */

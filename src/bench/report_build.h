@@ -3,6 +3,7 @@
 #define VFCTL_BENCH_REPORT_BUILD_H
 
 #include "bench/report.h"
+#include "bench/stats.h"
 
 /* A report under construction. */
 struct builder {
@@ -13,6 +14,7 @@ struct builder {
 	const char **by_configuration;	   /* of each cell of a comparison; else NULL */
 	size_t entry_count;
 	void *index; /* of the cells (bench/trial_index.h) */
+	struct median_chances chances;
 };
 
 /* report_cells.c: assign trials to cells and columns, then summarize the columns. */

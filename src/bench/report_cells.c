@@ -347,14 +347,6 @@ static int take_histogram(struct builder *b, const struct worked *w, struct vfct
 	return 0;
 }
 
-static uint64_t mixed(uint64_t seed, size_t cell, size_t column)
-{
-	uint64_t x = seed * 0x9e3779b97f4a7c15u + cell * 0xbf58476d1ce4e5b9u + column + 1;
-
-	x ^= x >> 31;
-	return x * 0x94d049bb133111ebu;
-}
-
 static int take_goal(struct builder *b, const struct worked *w, size_t cell_at,
 	struct vfctl_bench_column *io)
 {
@@ -377,8 +369,7 @@ static int take_goal(struct builder *b, const struct worked *w, size_t cell_at,
 		return ctx_fail(b->ctx, -EBADMSG, "the %s of the test '%s' is in '%s' and in '%s'",
 			cell->goal, cell->test, cell->unit, io->goal.unit);
 	cell->unit = io->goal.unit;
-	r = bootstrap_median(b->ctx, values, w->count, 1 - b->r->shown.alpha,
-		mixed(b->r->shown.seed, cell_at, io->configuration), &interval);
+	r = bootstrap_median(b->ctx, values, w->count, 1 - b->r->shown.alpha, &b->chances, &interval);
 	io->goal.low = interval.low;
 	io->goal.high = interval.high;
 	return r;

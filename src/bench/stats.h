@@ -30,12 +30,24 @@ struct interval {
 	double low, high; /* NAN for a single value */
 };
 
+struct median_chance {
+	size_t low, high;
+	double p;
+};
+
+/* How often the mean of two of @n sorted values is the median of a resample. Zeroed: empty. */
+struct median_chances {
+	size_t n, count;
+	struct median_chance *v;
+};
+void median_chances_clear(struct median_chances *c);
+
 /*
- * Where the median would be with other trials: percentiles of the medians of 10,000 resamples,
- * which depend only on @seed.
+ * Where the median would be with other trials: percentiles of the medians of all resamples with
+ * replacement. @io: cached for repeated use.
  */
 int bootstrap_median(struct vfctl_ctx *ctx, const double *v, size_t count, double confidence,
-	uint64_t seed, struct interval *ret);
+	struct median_chances *io, struct interval *ret);
 
 /* The difference between two configurations, second minus first. */
 struct difference {

@@ -67,13 +67,14 @@ static int print_figures(struct vfctl_ctx *ctx, bool paired, const double *x, si
 	struct sample_summary s;
 	struct difference d;
 	struct interval median;
+	_cleanup_(median_chances_clear) struct median_chances chances = {0};
 	int r = paired ? compare_paired(ctx, x, y, n, 0.95, &d)
 		: compare_unpaired(ctx, x, n, y, m, 0.95, &d);
 
 	if (r == 0)
 		r = sample_summary(x, n, &s);
 	if (r == 0)
-		r = bootstrap_median(ctx, x, n, 0.95, 1, &median);
+		r = bootstrap_median(ctx, x, n, 0.95, &chances, &median);
 	if (r < 0) {
 		fprintf(stderr, "%s\n", vfctl_ctx_error(ctx));
 		return r;

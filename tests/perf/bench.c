@@ -58,6 +58,7 @@ static int judge(struct vfctl_ctx *ctx)
 	double x[TRIALS], y[TRIALS], begin;
 	struct difference d;
 	struct interval interval;
+	_cleanup_(median_chances_clear) struct median_chances chances = {0};
 
 	for (int i = 0; i < TRIALS; i++) {
 		x[i] = 100 + i * 7 % 5 + 0.01 * i;
@@ -72,7 +73,7 @@ static int judge(struct vfctl_ctx *ctx)
 	printf("a paired comparison of %d trials: %.3f ms\n", TRIALS, (now() - begin) / ROUNDS);
 	begin = now();
 	for (int i = 0; i < ROUNDS; i++)
-		if (bootstrap_median(ctx, x, TRIALS, 0.95, (uint64_t)i, &interval) < 0)
+		if (bootstrap_median(ctx, x, TRIALS, 0.95, &chances, &interval) < 0)
 			return -1;
 	printf("a bootstrap interval of %d trials: %.2f ms\n", TRIALS, (now() - begin) / ROUNDS);
 	return 0;

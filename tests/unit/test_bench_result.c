@@ -309,17 +309,76 @@ static void only_whole_pairs_count(void **state)
 	vfctl_bench_report_free(r);
 }
 
-static void the_same_seed_gives_the_same_interval(void **state)
+/* All resamples of few values: the chances of their medians, and the interval, by counting. */
+static void count_resamples(size_t n, double share, double ret_p[16], struct interval *ret)
 {
-	double v[] = {5, 3, 8, 1, 9, 2, 7, 4, 6}, turned[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-	struct interval first, second, other;
+	size_t all = 1, drawn[16];
+	double sum = 0;
 
-	assert_int_equal(bootstrap_median(ctx, v, 9, 0.95, 7, &first), 0);
-	assert_int_equal(bootstrap_median(ctx, turned, 9, 0.95, 7, &second), 0);
-	assert_true(first.low == second.low && first.high == second.high);
-	assert_true(first.low >= 1 && first.low < 5 && first.high > 5 && first.high <= 9);
-	assert_int_equal(bootstrap_median(ctx, v, 1, 0.95, 7, &other), 0);
-	assert_true(isnan(other.low) && isnan(other.high));
+	for (size_t i = 0; i < n; i++)
+		all *= n;
+	memset(ret_p, 0, 16 * sizeof(*ret_p));
+	for (size_t code = 0; code < all; code++) {
+		size_t times[8] = {0}, filled = 0;
+
+		for (size_t i = 0, rest = code; i < n; i++, rest /= n)
+			times[rest % n]++;
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = times[i]; k > 0; k--)
+				drawn[filled++] = i;
+		ret_p[drawn[(n - 1) / 2] + drawn[n / 2]] += 1 / (double)all; /* by twice the median */
+	}
+	*ret = (struct interval){NAN, NAN};
+	for (size_t i = 0; i < 2 * n - 1; i++) {
+		sum += ret_p[i];
+		if (isnan(ret->low) && sum >= share / 2)
+			ret->low = (double)i / 2;
+		if (isnan(ret->high) && sum >= 1 - share / 2)
+			ret->high = (double)i / 2;
+	}
+}
+
+static void the_bootstrap_counts_all_resamples(void **state)
+{
+	double v[] = {5, 3, 0, 1, 6, 2, 4}, sorted[] = {0, 1, 2, 3, 4, 5, 6}, p[16], found[16];
+	_cleanup_(median_chances_clear) struct median_chances chances = {0};
+	struct interval expected, interval;
+
+	for (size_t n = 2; n <= 7; n++) {
+		count_resamples(n, 0.1, p, &expected);
+		assert_int_equal(bootstrap_median(ctx, sorted, n, 0.9, &chances, &interval), 0);
+		assert_true(interval.low == expected.low && interval.high == expected.high);
+		memset(found, 0, sizeof(found));
+		for (size_t i = 0; i < chances.count; i++)
+			found[chances.v[i].low + chances.v[i].high] += chances.v[i].p;
+		for (size_t i = 0; i < 2 * n - 1; i++)
+			assert_true(fabs(found[i] - p[i]) < 1e-9);
+	}
+	assert_int_equal(bootstrap_median(ctx, v, 7, 0.9, &chances, &interval), 0);
+	assert_true(interval.low == expected.low && interval.high == expected.high);
+	assert_int_equal(bootstrap_median(ctx, v, 1, 0.95, &chances, &interval), 0);
+	assert_true(isnan(interval.low) && isnan(interval.high));
+}
+
+/* Of many values, the chances of all medians still make up one. */
+static void the_chances_of_medians_are_complete(void **state)
+{
+	const size_t counts[] = {15, 16, 49, 50, 999, 1000};
+	double v[1000];
+
+	for (size_t i = 0; i < 1000; i++)
+		v[i] = (double)i;
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		_cleanup_(median_chances_clear) struct median_chances chances = {0};
+		struct interval interval;
+		double sum = 0;
+
+		assert_int_equal(bootstrap_median(ctx, v, counts[i], 0.95, &chances, &interval), 0);
+		for (size_t k = 0; k < chances.count; k++)
+			sum += chances.v[k].p;
+		assert_true(fabs(sum - 1) < 1e-8);
+		assert_true(fabs(interval.low + interval.high - (double)(counts[i] - 1)) <= 1);
+	}
 }
 
 static void degenerate_sets_have_an_answer(void **state)
@@ -551,7 +610,8 @@ int main(void)
 		cmocka_unit_test(noise_is_no_difference),
 		cmocka_unit_test(too_few_is_said),
 		cmocka_unit_test(only_whole_pairs_count),
-		cmocka_unit_test(the_same_seed_gives_the_same_interval),
+		cmocka_unit_test(the_bootstrap_counts_all_resamples),
+		cmocka_unit_test(the_chances_of_medians_are_complete),
 		cmocka_unit_test(degenerate_sets_have_an_answer),
 		cmocka_unit_test(what_the_trials_can_show),
 		cmocka_unit_test(six_trials_reach_a_verdict_for_27_cells),
