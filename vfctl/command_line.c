@@ -13,15 +13,13 @@ const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this host", NULL},
 	{"host-yaml", 0, "FILE|DIR",
 		"declaration of this host (default /etc/vfctl/host.yaml); DIR: all its *.yaml "
-		"files",
-		NULL},
+		"files", NULL},
 	{"state", 0, "FILE", "state file (default /var/lib/vfctl/state.db)", NULL},
 	{"connect", 'c', "URI", "libvirt to connect to (default qemu:///system)",
 		"qemu:///system qemu:///session test:///default"},
 	{"timeout", 0, "SECONDS", "time limit for one write to the kernel (default 120)", NULL},
 	{"wait", 0, "SECONDS", "how long to wait for another vfctl that works on the same PF or domain, "
-			       "0 s to 1 h (default 30)",
-		NULL},
+		"0 s to 1 h (default 30)", NULL},
 	{"color", 0, "WHEN", "colour for problems: auto (default), always or never", "auto always never"},
 	{"no-pager", 0, NULL, "do not page long output", NULL},
 	{"quiet", 'q', NULL, "print no progress and no confirmation", NULL},
@@ -34,8 +32,7 @@ const size_t global_option_count = ARRAY_SIZE(global_options);
 const struct option_row answer_options[ANSWER_OPTIONS] = {
 	{"json", 0, NULL, "print JSON", NULL},
 	{"get", 0, "MEMBERS", "print only these members of the JSON, separated by "
-			      "commas: a line for each object, with tabs between values",
-		NULL},
+		"commas: a line for each object, with tabs between values", NULL},
 };
 const struct option_row dry_run_option = {"dry-run", 'n', NULL,
 	"print the steps; change nothing", NULL};

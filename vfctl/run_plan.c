@@ -8,6 +8,7 @@
 #include "attr_args.h"
 #include "host_ids.h"
 #include "main.h"
+#include "session.h"
 
 /* Add "KEY=VALUE"; the planning takes over @text. */
 static int add_option(struct invocation *in, struct planning *p, char *text)
@@ -35,20 +36,18 @@ static int add_options(struct invocation *in, struct planning *p)
 	return status;
 }
 
-int planning_open_session(struct invocation *in, bool with_libvirt, struct planning *io)
+static int open_planned(struct invocation *in, bool with_libvirt, struct planning *io)
 {
 	const struct session_options how = {.host_yaml = option_of(in, "host-yaml"),
 		.write = !in->dry_run,
 		.connect = with_libvirt ? main_open_hypervisor : NULL,
 		.uri = option_of(in, "connect")};
-	const char *reserve = option_of(in, "reserve");
-	int r = session_open(in->ctx, &how, &io->session);
+	int status, r = session_open(in->ctx, &how, &io->session);
 
 	if (r < 0)
 		return fail(in, r);
-	if (reserve && vfctl_cpuset_parse(reserve, &session_place(io->session)->reserved_cpus) < 0)
-		return usage(in, "--reserve must be a list of CPUs such as 0-1,8, not '%s'", reserve);
-	return in->dry_run ? EXIT_DONE : check_after_change(in, session_spec(io->session));
+	status = read_reserve(in, &session_place(io->session)->reserved_cpus);
+	return status || in->dry_run ? status : check_after_change(in, session_spec(io->session));
 }
 
 int planning_open(struct invocation *in, size_t first_attr, bool with_libvirt,
@@ -64,7 +63,7 @@ int planning_open(struct invocation *in, size_t first_attr, bool with_libvirt,
 	}
 	if (!status && call_options_check(in->ctx, in->command->call, planning_options(ret)) < 0)
 		status = usage(in, "%s", vfctl_ctx_error(in->ctx));
-	return status ? status : planning_open_session(in, with_libvirt, ret);
+	return status ? status : open_planned(in, with_libvirt, ret);
 }
 
 void planning_close(struct planning *p)

@@ -13,15 +13,13 @@ struct planning {
 };
 
 /*
- * Open the host and, unless the verb works without it, libvirt. The options are those of the
- * command line that in->command->call has, and the VF attributes in the arguments from
+ * Check the options, and open the host and, if @with_libvirt, libvirt. The options are those of
+ * the command line that in->command->call has, and the VF attributes in the arguments from
  * @first_attr on. 0, or the exit status after the reason was printed. @ret must be zeroed;
  * planning_close() clears it, also after a failure.
  */
 int planning_open(struct invocation *in, size_t first_attr, bool with_libvirt,
 	struct planning *ret);
-/* Open the session alone, after the options are complete. */
-int planning_open_session(struct invocation *in, bool with_libvirt, struct planning *io);
 void planning_close(struct planning *p);
 const char *const *planning_options(const struct planning *p);
 /*

@@ -132,11 +132,11 @@ static int connect_hv(struct invocation *in, struct session *s, bool needed)
 	return 0;
 }
 
-static int read_reserve(struct invocation *in, struct session *s)
+int read_reserve(struct invocation *in, struct vfctl_cpuset *io)
 {
 	const char *reserve = option_of(in, "reserve");
 
-	if (reserve && vfctl_cpuset_parse(reserve, &s->options.reserved_cpus) < 0)
+	if (reserve && vfctl_cpuset_parse(reserve, io) < 0)
 		return usage(in, "--reserve must be a list of CPUs such as 0-1,8, not '%s'",
 			reserve);
 	return 0;
@@ -169,7 +169,7 @@ int read_model(struct invocation *in, struct session *s, struct vfctl_host_model
 		r = vfctl_model_load(in->ctx, file, ret);
 		return r < 0 ? fail(in, r) : 0;
 	}
-	r = read_reserve(in, s);
+	r = read_reserve(in, &s->options.reserved_cpus);
 	if (r == 0)
 		r = connect_hv(in, s, false);
 	return r ? r : read_host(in, s, ret);
@@ -177,7 +177,7 @@ int read_model(struct invocation *in, struct session *s, struct vfctl_host_model
 
 int open_host(struct invocation *in, struct session *s, bool needs_libvirt)
 {
-	int r = read_reserve(in, s);
+	int r = read_reserve(in, &s->options.reserved_cpus);
 
 	if (r == 0)
 		r = host_ids_open(in, in->command->changes && !in->dry_run, &s->host);

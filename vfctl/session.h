@@ -28,6 +28,8 @@ int read_guest_in(struct invocation *in, const char *dir, const char *name,
 /* The template of --template, else the one that the guest names, else none. */
 int read_template(struct invocation *in, const struct vfctl_guest *guest, char **ret,
 	char **ret_name);
+/* Read --reserve; without it @io is not changed. */
+int read_reserve(struct invocation *in, struct vfctl_cpuset *io);
 /*
  * Read the host of --model, or this host with everything that is known. @s must be zeroed, here and
  * below; close_session() clears it, also after a failure.

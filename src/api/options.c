@@ -14,9 +14,9 @@
 enum option_type {
 	OPTION_TEXT,
 	OPTION_SWITCH,
-	OPTION_NUMBER, /* least .. most */
+	OPTION_NUMBER,  /* least .. most */
 	OPTION_SECONDS, /* the same; "90", "90s", "30m" or "1h" */
-	OPTION_WORD, /* one of choices; the value is its position */
+	OPTION_WORD,    /* one of row.choices; the value is its position */
 	OPTION_CPUS,
 };
 

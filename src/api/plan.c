@@ -201,8 +201,8 @@ static int attach_options(struct vfctl_session *session, const struct asked *ask
 	struct vfctl_ctx *ctx = session_ctx(session);
 
 	if (!asked->pf == !asked->vf)
-		return ctx_usage_error(ctx, -EINVAL, "give either pf (any free VF of this PF) or vf "
-			"(this VF)");
+		return ctx_usage_error(ctx, -EINVAL, "name a VF: pf=PF (any free VF of it) or "
+			"vf=PF/INDEX");
 	if (asked->count && asked->vf)
 		return ctx_usage_error(ctx, -EINVAL, "count is for VFs of a PF, not for a VF that is named");
 	if (asked->count > 1 && asked->attrs.mask & (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS))

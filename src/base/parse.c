@@ -42,22 +42,21 @@ int parse_u32(const char *text, uint32_t min, uint32_t max, uint32_t *ret)
 int parse_seconds(const char *text, uint32_t min, uint32_t max, uint32_t *ret)
 {
 	static const struct {
-		char letter;
+		const char *name;
 		uint32_t seconds;
-	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
-	size_t len = strlen(text);
-	uint32_t seconds = 1, count;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
+	size_t len = strspn(text, "0123456789");
+	uint32_t seconds = 0, count;
 	char digits[16];
 	int r;
 
-	for (size_t i = 0; len && i < ARRAY_SIZE(units); i++)
-		if (text[len - 1] == units[i].letter) {
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (str_eq(text + len, units[i].name))
 			seconds = units[i].seconds;
-			len--;
-			break;
-		}
-	if (len >= sizeof(digits))
+	if (!seconds)
 		return -EINVAL;
+	if (len >= sizeof(digits))
+		return -ERANGE;
 	snprintf(digits, sizeof(digits), "%.*s", (int)len, text);
 	r = parse_u32(digits, 0, max / seconds, &count);
 	if (r == 0 && count * seconds < min)

@@ -4,10 +4,13 @@
 
 #include <errno.h>
 
+#include "base/buf.h"
+#include "base/vfattr.h"
 #include "ids/give.h"
 #include "lease/noted.h"
 #include "ids/values.h"
 #include "vfs/create.h"
+#include "sriov/attrs.h"
 #include "sriov/vf_changes.h"
 
 /* Whether there are, or will be, VFs without a GUID. */
@@ -148,6 +151,32 @@ int destroy_plan_on(struct vfctl_ctx *ctx, const struct target *t, struct vfctl_
 	return r;
 }
 
+/*
+ * VFs that stay keep their attributes, which may be those of a lease or of a running guest. A
+ * request for others must not end with "nothing to do".
+ */
+static int check_present_attrs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
+	const struct vfctl_vf_range *range)
+{
+	for (uint32_t i = range->first; i <= range->last && i < pf->num_vfs; i++) {
+		struct vfctl_vf_attrs lacks = range->attrs;
+		_buf_ struct buf text = {0};
+		char room[VFCTL_BDF_TEXT];
+		const char *name = vfctl_pf_name(pf, room);
+
+		lacks.mask &= pf->vfs[i].attrs.mask; /* not every driver reports each attribute */
+		attrs_drop_equal(&lacks, &pf->vfs[i].attrs);
+		if (!lacks.mask)
+			continue;
+		attrs_put(&text, &lacks, lacks.mask);
+		return ctx_fail(ctx, -EEXIST, "%s has %u VF%s already, and VF %u does not have %s; only "
+			"new VFs get attributes; run: vfctl set %s/%u-%u %s", name, pf->num_vfs,
+			pf->num_vfs == 1 ? "" : "s", i, text.data ? text.data : "it", name, range->first,
+			range->last, text.data ? text.data : "");
+	}
+	return 0;
+}
+
 int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 	const struct vfctl_create_options *options, bool dry_run,
 	struct vfctl_change **ret_change)
@@ -160,6 +189,8 @@ int vfctl_create_plan(struct vfctl_ctx *ctx, const char *pf,
 
 	if (r == 0)
 		snapshot_allow(t.snapshot, options->despite);
+	for (size_t i = 0; r == 0 && i < options->range_count && t.pf->num_vfs == options->count; i++)
+		r = check_present_attrs(ctx, t.pf, &options->ranges[i]);
 	if (r == 0)
 		r = create_plan_on(ctx, &t, options, dry_run, &change);
 	if (r == 0)

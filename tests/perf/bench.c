@@ -75,7 +75,7 @@ static int judge(struct vfctl_ctx *ctx)
 	for (int i = 0; i < ROUNDS; i++)
 		if (bootstrap_median(ctx, x, TRIALS, 0.95, &chances, &interval) < 0)
 			return -1;
-	printf("a bootstrap interval of %d trials: %.2f ms\n", TRIALS, (now() - begin) / ROUNDS);
+	printf("a bootstrap interval of %d trials: %.3f ms\n", TRIALS, (now() - begin) / ROUNDS);
 	return 0;
 }
 

@@ -108,6 +108,28 @@ static void numbers_are_strict(void **state)
 	assert_int_equal(parse_size("99999999999T", &bytes), -ERANGE);
 }
 
+static void seconds_have_units(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t seconds;
+	} good[] = {{"1", 1}, {"90", 90}, {"90s", 90}, {"30m", 1800}, {"1h", 3600}};
+	static const char *const bad[] = {"", "s", "1x", "1ms", "1 s", "-1", "+1", "1h30m", "1S"};
+	static const char *const outside[] = {"0", "0m", "3601", "61m", "2h", "4294967297",
+		"4294967297h", "99999999999999999999s"};
+	uint32_t seconds = 7;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(parse_seconds(bad[i], 1, 3600, &seconds), -EINVAL);
+	for (size_t i = 0; i < ARRAY_SIZE(outside); i++)
+		assert_int_equal(parse_seconds(outside[i], 1, 3600, &seconds), -ERANGE);
+	assert_int_equal(seconds, 7);
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		assert_int_equal(parse_seconds(good[i].text, 1, 3600, &seconds), 0);
+		assert_int_equal(seconds, good[i].seconds);
+	}
+}
+
 static void utf8_is_checked(void **state)
 {
 	assert_true(utf8_valid("h\xc3\xa9", 3));
@@ -133,6 +155,7 @@ int main(void)
 		cmocka_unit_test(mac_reads_and_prints),
 		cmocka_unit_test(cpusets_read_and_print),
 		cmocka_unit_test(numbers_are_strict),
+		cmocka_unit_test(seconds_have_units),
 		cmocka_unit_test(utf8_is_checked),
 		cmocka_unit_test(guid_prints_msb_first),
 	};

@@ -8,6 +8,8 @@ static int run_attach(struct invocation *in)
 {
 	char done[300];
 
+	if (!option_of(in, "pf") == !option_of(in, "vf"))
+		return usage(in, "name the VF: --pf PF (any free VF of it) or --vf PF/INDEX");
 	snprintf(done, sizeof(done), "attached to %s", in->args[0]);
 	return run_plan(in, vfctl_plan_attach, done);
 }

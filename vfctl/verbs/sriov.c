@@ -53,8 +53,9 @@ const struct command cmd_create = {
 	.text = "Each VF gets a stable MAC or GUID and is bound to vfio-pci. A PF that has N "
 		"VFs already keeps them; only VFs with another driver are bound again. Any "
 		"other number removes all VFs and creates N new ones, so it is rejected while"
-		" a VF of the PF is in use. All new VFs get the attributes, which are those of "
-		"vfctl set.",
+		" a VF of the PF is in use. The attributes are those "
+		"of vfctl set and for new VFs: if the PF keeps its VFs and one of them has another"
+		" value, the command is rejected.",
 	.examples = {{"vfctl create ens1 8 --dry-run", "print the steps"},
 		{"vfctl create ens1 8 vlan=42 trust=on", "with attributes for all new VFs"},
 		{"vfctl create ib0 4 --guid-pool fabric-a", "GUIDs from a pool"}},

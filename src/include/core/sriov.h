@@ -53,8 +53,8 @@ struct vfctl_create_options {
 	 */
 	const char *despite;
 	/**
-	 * Further values of new VFs; ascending, without overlaps. Present VFs are not changed.
-	 * NULL: none.
+	 * Further values of new VFs; ascending, without overlaps. Present VFs are not changed: if
+	 * they stay and differ, vfctl_create_plan() fails with -EEXIST. NULL: none.
 	 */
 	const struct vfctl_vf_range *ranges;
 	size_t range_count;

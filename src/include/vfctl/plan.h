@@ -48,8 +48,9 @@ extern "C" {
  * @param count  number of VFs, 1 to vfctl_pf_total_vfs().
  * @param ret    receives the change; free it with vfctl_change_free().
  * @return 0; -ENOENT: there is no such PF; -ERANGE: the count is 0 or above the limit; -EBUSY: a VF
- * is in use, and the message names its holder; -EOPNOTSUPP: the driver cannot create VFs through
- * sysfs (mlx4), or there is no IOMMU for vfio-pci.
+ * is in use, and the message names its holder; -EEXIST: the PF keeps its VFs, and one of them has
+ * another attribute than requested; -EOPNOTSUPP: the driver cannot create VFs through sysfs (mlx4),
+ * or there is no IOMMU for vfio-pci.
  * @since 0.1
  */
 int vfctl_plan_create(struct vfctl_session *session, const char *pf, uint32_t count,
