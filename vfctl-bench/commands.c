@@ -208,6 +208,7 @@ static const struct option_row compare_options[] = {
 	{"history", 0, "DIR", "result of an earlier session without the change; may be given several "
 		"times",
 		NULL},
+	{"same-host-state", 0, NULL, "nothing but the change differs between the two sessions", NULL},
 	{HTML}, {MARKDOWN}, {CSV}, {SHAPE}, {ALPHA}, {NOISE},
 };
 static const struct command cmd_compare = {
@@ -217,11 +218,12 @@ static const struct command cmd_compare = {
 	.args = "BEFORE AFTER",
 	.summary = "Compare two results",
 	.text = "The exit status is 3 when AFTER is worse. A host can change between two sessions by "
-		"itself: with two or more --history, a difference counts only if it is larger than "
-		"between those sessions and BEFORE.",
-	.examples = {{"vfctl bench compare old new", "two results"},
-		{"vfctl bench compare old new --history mon --history tue",
-			"take the spread of earlier sessions into account"}},
+		"itself, so two results alone show only that they differ. With two or more --history, "
+		"AFTER is better or worse if it differs more than those sessions and BEFORE do.",
+	.examples = {{"vfctl bench compare old new --history mon --history tue",
+			"take the spread of earlier sessions into account"},
+		{"vfctl bench compare old new --same-host-state",
+			"two measurements of one session, without a reboot between"}},
 	.min_args = 2,
 	.max_args = 2,
 	.operand = OPERAND_FILE,

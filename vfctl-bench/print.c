@@ -58,8 +58,6 @@ static const char *verdict_text(const struct vfctl_bench_report *r, size_t at,
 		return "baseline";
 	if (!c->goal.trials)
 		return "failed";
-	if (d->trials_needed)
-		return "too few trials";
 	return vfctl_bench_verdict_name(d->verdict);
 }
 
@@ -279,7 +277,8 @@ TEXT_OF(difference_verdict, OF, vfctl_bench_verdict_name(it->verdict))
 TEXT_OF(difference_test, OF, it->paired ? "wilcoxon" : "mann-whitney")
 OBJECT_OF(difference_if_any, OF, it->verdict == VFCTL_BENCH_NOT_COMPARED ? NULL : it)
 static const struct member difference_table[] = {
-	TEXT("verdict", difference_verdict, "better, worse or no difference shown"),
+	TEXT("verdict", difference_verdict, "better, worse, no difference shown, too few trials, or "
+		"differs: two sessions differ, but the reason is unknown (compare)"),
 	FIELD(shift, "Hodges-Lehmann estimate of column minus baseline"),
 	FIELD(shift_low, "lower end of its confidence interval"),
 	FIELD(shift_high, "upper end of its confidence interval"),
@@ -530,6 +529,7 @@ static const struct member report_fields[] = {
 	FIELD(better, "comparisons with the verdict better"),
 	FIELD(worse, "comparisons with the verdict worse; if there are any, compare exits with "
 		"status 3"),
+	FIELD(differing, "comparisons with the verdict differs"),
 	SCALARS("advice", advice, advice_count, "sentences; the first one is the answer"),
 	SCALARS("notes", notes, note_count, "failed trials, missing runs, cells that only one "
 		"result has"), END};

@@ -92,6 +92,7 @@ int bench_run_report(struct invocation *in)
 
 	if (status)
 		return status;
+	options.same_host_state = compared && option_of(in, "same-host-state");
 	for (size_t i = 0; i < in->option_count; i++)
 		if (strcmp(in->options[i].name, "history") == 0)
 			sessions[options.session_count++] = in->options[i].value;

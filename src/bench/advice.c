@@ -7,7 +7,6 @@
 
 struct tally {
 	size_t better, worse, same, too_few, compared;
-	unsigned needed;
 	double p;	/* the largest adjusted p-value of those that differ */
 	double logs;	/* logarithms of ratios, such that a negative one is better */
 	size_t ratios;
@@ -39,10 +38,8 @@ static struct tally tally_of(const struct vfctl_bench_report *r, size_t at, size
 		t.better += d->verdict == VFCTL_BENCH_BETTER;
 		t.worse += d->verdict == VFCTL_BENCH_WORSE;
 		t.same += d->verdict == VFCTL_BENCH_NO_DIFFERENCE;
-		t.too_few += d->trials_needed > 0;
-		if (d->trials_needed > t.needed)
-			t.needed = d->trials_needed;
-		if (d->verdict != VFCTL_BENCH_NO_DIFFERENCE)
+		t.too_few += d->verdict == VFCTL_BENCH_TOO_FEW;
+		if (d->verdict >= VFCTL_BENCH_BETTER)
 			t.p = fmax(t.p, d->p_adjusted);
 	}
 	return t;
@@ -53,27 +50,36 @@ static const char *cells_word(size_t count)
 	return count == 1 ? "cell" : "cells";
 }
 
-/*
- * "better in 7 of 9 cells, worse in 1, no difference shown in 1, on average -3.1 % (p at most
- * 0.003)"
- */
+/* "better in 7 of 9 cells, worse in 1, no difference shown in 1", "no difference shown" */
+static void put_counts(struct buf *out, const struct tally *t)
+{
+	const struct {
+		size_t count;
+		enum vfctl_bench_verdict verdict;
+	} rows[] = {{t->better, VFCTL_BENCH_BETTER}, {t->worse, VFCTL_BENCH_WORSE},
+		{t->same, VFCTL_BENCH_NO_DIFFERENCE}, {t->too_few, VFCTL_BENCH_TOO_FEW}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!rows[i].count)
+			continue;
+		buf_printf(out, "%s%s", out->len ? ", " : "", vfctl_bench_verdict_name(rows[i].verdict));
+		if (t->compared == 1)
+			continue;
+		buf_printf(out, " in %zu", rows[i].count);
+		if (rows[i].count == t->compared && rows[i].verdict < VFCTL_BENCH_BETTER)
+			buf_puts(out, " cells");
+		else if (out->len && !memchr(out->data, ',', out->len))
+			buf_printf(out, " of %zu cells", t->compared);
+	}
+}
+
+/* As put_counts(), and ", on average -3.1 % (p at most 0.003)" */
 static char *tell_tally(const struct tally *t)
 {
 	_buf_ struct buf out = {0};
 	char p[VFCTL_BENCH_TEXT], change[VFCTL_BENCH_TEXT];
 
-	if (t->compared == 1)
-		buf_puts(&out, t->better ? "better" : t->worse ? "worse" : "no difference shown");
-	else if (t->better)
-		buf_printf(&out, "better in %zu of %zu cells", t->better, t->compared);
-	else if (t->worse)
-		buf_printf(&out, "worse in %zu of %zu cells", t->worse, t->compared);
-	else
-		buf_printf(&out, "no difference shown in %zu %s", t->same, cells_word(t->same));
-	if (t->compared > 1 && t->better && t->worse)
-		buf_printf(&out, ", worse in %zu", t->worse);
-	if (t->compared > 1 && t->same && (t->better || t->worse))
-		buf_printf(&out, ", no difference shown in %zu", t->same);
+	put_counts(&out, t);
 	if (!t->better && !t->worse)
 		return buf_steal(&out);
 	if (isfinite(t->changes) && !t->mixed)
@@ -193,6 +199,9 @@ static char *tell_verdict(const struct vfctl_bench_report *s, size_t winner, boo
 			: s->better ? str_format("It became better in %zu of %zu %s, and worse in "
 				"none.", s->better,
 				s->comparisons, cells_word(s->comparisons))
+			: s->differing ? str_format("Before and after differ in %zu of %zu %s; whether "
+				"the change is the reason is unknown.", s->differing, s->comparisons,
+				cells_word(s->comparisons))
 			: few ? strdup("Too few trials to say whether it became better or worse.")
 			: strdup("No difference is shown between before and after.");
 	if (s->configuration_count < 2)

@@ -19,11 +19,13 @@ extern "C" {
 /** The verdict about a configuration compared with the baseline. */
 enum vfctl_bench_verdict {
 	VFCTL_BENCH_NOT_COMPARED,  /**< it is the baseline, or one of the two has no trial */
+	VFCTL_BENCH_TOO_FEW,	   /**< so many trials cannot show a difference */
 	VFCTL_BENCH_NO_DIFFERENCE, /**< not significant, or below the noise threshold */
+	VFCTL_BENCH_DIFFERS,	   /**< two sessions differ; the reason is unknown */
 	VFCTL_BENCH_BETTER,
 	VFCTL_BENCH_WORSE,
 };
-/** "better", "worse", "no difference shown", "not compared"; never NULL. */
+/** "better", "worse", "differs", "no difference shown", "too few trials", "not compared". */
 const char *vfctl_bench_verdict_name(enum vfctl_bench_verdict verdict);
 
 /** One metric over the trials of a column. Statistics are based on trials. */
@@ -150,7 +152,7 @@ struct vfctl_bench_report {
 	size_t advice_count;
 	const char **notes;	   /**< further information for the reader: failed trials, missing runs */
 	size_t note_count;
-	size_t better, worse;	   /**< numbers of comparisons with that verdict */
+	size_t better, worse, differing; /**< numbers of comparisons with that verdict */
 };
 
 /** How to judge a result; for NAN or NULL the result's own values are used. */
@@ -160,6 +162,7 @@ struct vfctl_bench_options {
 	const char *baseline;	   /**< a configuration, or several with commas between */
 	const char *const *sessions; /**< results of earlier sessions without the change */
 	size_t session_count;
+	bool same_host_state;	   /**< two results differ in nothing but the change */
 };
 
 /**

@@ -166,10 +166,9 @@ static void markdown_row(struct buf *out, const struct vfctl_bench_report *r, si
 		vfctl_bench_value(c->goal.low, cell->unit, like, low),
 		vfctl_bench_value(c->goal.high, cell->unit, like, high),
 		vfctl_bench_relative(d->relative, relative), vfctl_bench_p(d->p_adjusted, p),
-		d->verdict > VFCTL_BENCH_NO_DIFFERENCE ? "**" : "",
-		c->configuration == r->baselines[at] ? "baseline"
-			: d->trials_needed ? "too few trials" : vfctl_bench_verdict_name(d->verdict),
-		d->verdict > VFCTL_BENCH_NO_DIFFERENCE ? "**" : "");
+		d->verdict >= VFCTL_BENCH_BETTER ? "**" : "",
+		c->configuration == r->baselines[at] ? "baseline" : vfctl_bench_verdict_name(d->verdict),
+		d->verdict >= VFCTL_BENCH_BETTER ? "**" : "");
 }
 
 static void markdown_table(struct buf *out, const struct vfctl_bench_report *r, size_t first,

@@ -165,6 +165,8 @@ static void judge_report(const struct vfctl_bench_report *r, const struct vfctl_
 		d->verdict = (d->shift > 0) == cell->higher_is_better ? VFCTL_BENCH_BETTER
 			: VFCTL_BENCH_WORSE;
 	else if (d->pairs < needed)
+		d->verdict = VFCTL_BENCH_TOO_FEW;
+	if (d->verdict == VFCTL_BENCH_TOO_FEW)
 		d->trials_needed = needed;
 }
 

@@ -9,7 +9,9 @@
 const char *vfctl_bench_verdict_name(enum vfctl_bench_verdict verdict)
 {
 	static const char *const names[] = {[VFCTL_BENCH_NOT_COMPARED] = "not compared",
-		[VFCTL_BENCH_NO_DIFFERENCE] = "no difference shown", [VFCTL_BENCH_BETTER] = "better",
+		[VFCTL_BENCH_TOO_FEW] = "too few trials",
+		[VFCTL_BENCH_NO_DIFFERENCE] = "no difference shown",
+		[VFCTL_BENCH_DIFFERS] = "differs", [VFCTL_BENCH_BETTER] = "better",
 		[VFCTL_BENCH_WORSE] = "worse"};
 
 	return verdict < ARRAY_SIZE(names) ? names[verdict] : "unknown";

@@ -128,25 +128,46 @@ static double chance_of(const struct sessions *s, double after)
 	return 2 * gsl_t_tail(t, n - 1);
 }
 
+static void set_verdict(struct vfctl_bench_report *to, struct vfctl_bench_difference *d,
+	enum vfctl_bench_verdict verdict)
+{
+	to->better -= d->verdict == VFCTL_BENCH_BETTER;
+	to->worse -= d->verdict == VFCTL_BENCH_WORSE;
+	to->differing += verdict == VFCTL_BENCH_DIFFERS;
+	d->verdict = verdict;
+}
+
 static void weigh_cell(struct weighing *w, size_t cell, size_t *io_within, size_t *io_unknown)
 {
 	struct vfctl_bench_report *to = &w->b->r->shown;
 	struct vfctl_bench_column *after = &to->cells[cell].columns[!to->baseline];
 	struct vfctl_bench_difference *d = after->differences;
 
-	if (d->verdict != VFCTL_BENCH_BETTER && d->verdict != VFCTL_BENCH_WORSE)
+	if (d->verdict < VFCTL_BENCH_BETTER)
 		return;
 	if (w->cells[cell].count < SESSIONS_LEAST) {
 		*io_unknown += 1;
+		set_verdict(to, d, VFCTL_BENCH_DIFFERS);
 		return;
 	}
 	d->p_sessions = chance_of(&w->cells[cell], after->goal.median);
 	if (d->p_sessions * (double)to->comparisons < to->alpha)
 		return;
-	to->better -= d->verdict == VFCTL_BENCH_BETTER;
-	to->worse -= d->verdict == VFCTL_BENCH_WORSE;
-	d->verdict = VFCTL_BENCH_NO_DIFFERENCE;
+	set_verdict(to, d, VFCTL_BENCH_NO_DIFFERENCE);
 	*io_within += 1;
+}
+
+static int note_unknown(struct weighing *w, size_t unknown, bool any_history)
+{
+	const char *remedy = "name at least two results of earlier sessions without the change "
+		"(--history DIR), or state with --same-host-state that nothing else changed";
+
+	if (!any_history)
+		return report_note(w->b->ctx, w->b->r, str_format("before and after are one session each, "
+			"and a host changes between two sessions by itself: %s", remedy));
+	return report_note(w->b->ctx, w->b->r, str_format("%zu cell%s in fewer than %d earlier sessions, "
+		"so it is unknown whether sessions alone explain the difference: %s", unknown,
+		unknown == 1 ? " is" : "s are", SESSIONS_LEAST - 1, remedy));
 }
 
 static int weigh_all(struct weighing *w, const struct vfctl_bench_options *options)
@@ -162,25 +183,21 @@ static int weigh_all(struct weighing *w, const struct vfctl_bench_options *optio
 		r = report_note(w->b->ctx, w->b->r, str_format("sessions without the change differ by as "
 			"much in %zu of %zu comparison%s, so the verdict there is \"no difference shown\"",
 			within, w->b->r->shown.comparisons, w->b->r->shown.comparisons == 1 ? "" : "s"));
-	if (r == 0 && unknown)
-		r = report_note(w->b->ctx, w->b->r, str_format("%zu cell%s in fewer than %d earlier "
-			"sessions, so it is unknown whether sessions alone explain the difference", unknown,
-			unknown == 1 ? " is" : "s are", SESSIONS_LEAST - 1));
-	return r;
+	return r == 0 && unknown ? note_unknown(w, unknown, options->session_count) : r;
 }
 
 int report_weigh_sessions(struct builder *b, const struct vfctl_bench_options *options)
 {
+	static const struct vfctl_bench_options none = {0};
 	struct weighing w = {.b = b};
 	int r;
 
 	if (!b->r->shown.better && !b->r->shown.worse)
 		return 0;
-	if (!options || !options->session_count)
-		return report_note(b->ctx, b->r, strdup("before and after are one session each: a "
-			"host that changes between two sessions can explain such a difference; to "
-			"rule that out, name results of earlier sessions without the change: "
-			"--history DIR"));
+	options = options ? options : &none;
+	if (options->same_host_state)
+		return report_note(b->ctx, b->r, strdup("the verdicts assume that nothing but the change "
+			"differs between the two sessions (--same-host-state)"));
 	w.cells = calloc(b->r->shown.cell_count + 1, sizeof(*w.cells));
 	r = w.cells ? weigh_all(&w, options) : ctx_oom(b->ctx);
 	for (size_t i = 0; w.cells && i < b->r->shown.cell_count; i++)

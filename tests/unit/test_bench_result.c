@@ -279,9 +279,10 @@ static void too_few_is_said(void **state)
 		add(2 * i + 2, i + 1, "b", 200 + 2 * i);
 	}
 	r = report(NULL);
-	assert_int_equal(r->cells[0].columns[1].differences[0].verdict, VFCTL_BENCH_NO_DIFFERENCE);
+	assert_int_equal(r->cells[0].columns[1].differences[0].verdict, VFCTL_BENCH_TOO_FEW);
 	assert_int_equal(r->cells[0].columns[1].differences[0].trials_needed, 6);
 	assert_non_null(strstr(r->advice[0], "Too few trials"));
+	assert_string_equal(r->advice[1], "b against a: too few trials.");
 	vfctl_bench_report_free(r);
 }
 

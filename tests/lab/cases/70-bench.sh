@@ -21,7 +21,8 @@ verdict() {
 by_rule() {
 	vfctl bench report "$results/$1" --json | jq --arg name "$2" '.alpha as $alpha | .noise as $noise |
 		[.cells[].columns[] | select(.configuration == $name) | .difference |
-			.verdict == if (.p_adjusted // 1) >= $alpha or (.relative // 0 | fabs) < $noise
+			.verdict == if .trials_needed then "too few trials"
+				elif (.p_adjusted // 1) >= $alpha or (.relative // 0 | fabs) < $noise
 				then "no difference shown" elif .shift > 0 then "worse" else "better" end] |
 		length > 0 and all'
 }

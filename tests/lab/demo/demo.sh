@@ -295,7 +295,8 @@ claim_is "the report's medians are those of the runs" "[]" "$(medians_apart)"
 verdicts() { jq -c '[.cells[].columns[].difference | select(.) | .verdict]' /tmp/report.json; }
 verdicts_by_rule() {
 	jq -c '.alpha as $alpha | .noise as $noise | [.cells[].columns[].difference | select(.) |
-		if (.p_adjusted // 1) >= $alpha or (.relative // 0 | fabs) < $noise then "no difference shown"
+		if .trials_needed then "too few trials"
+		elif (.p_adjusted // 1) >= $alpha or (.relative // 0 | fabs) < $noise then "no difference shown"
 		elif .shift > 0 then "worse" else "better" end]' /tmp/report.json
 }
 claim_is "a difference is called one where the adjusted p is below 0.05 and it is over 20 %, and nowhere else" \
