@@ -249,8 +249,8 @@ static const struct command cmd_history = {
 
 static const struct option_row import_options[] = {
 	{"csv", 0, "FILE", "read the data from this file", NULL},
-	{"tool", 0, "TOOL", "read outputs of this tool (perftest, iperf3, ...) or program "
-		"(ib_write_lat, ...), each CONFIGURATION=FILE", NULL},
+	{"tool", 0, "TOOL", "the outputs are of this tool (perftest, iperf3, ...) or program "
+		"(ib_write_lat, ...) (default: found by their text)", NULL},
 	{REGEX("with --tool command: ")}, {JSON_PATH("with --tool command: ")},
 	{"name", 0, "NAME", "name of the result (default: that of DIR)", NULL},
 	{"baseline", 0, "NAME", "configuration to compare the others with", NULL},
@@ -263,14 +263,14 @@ static const struct command cmd_import = {
 	.name = "import",
 	.typed = "bench import",
 	.answer = bench_import_answer,
-	.args = "DIR [NAME=FILE...]",
+	.args = "DIR [[NAME=]FILE...]",
 	.summary = "Make a result of data from other tools",
 	.text = "Each output of a tool is one trial of the configuration NAME; vfctl numbers them in the "
-		"order in which they are named.",
+		"order in which they are named. Without NAME, vf-1.txt is a trial of vf.",
 	.examples = {{"vfctl bench import DIR --csv data.csv --goal throughput --higher --paired",
 			"throughput of alternating trials"},
-		{"vfctl bench import DIR --tool ib_write_lat vf=1.txt bare=2.txt vf=3.txt bare=4.txt",
-			"two trials of each of two configurations"}},
+		{"vfctl bench import DIR bare-*.txt vf-*.txt",
+			"outputs of perftest, iperf, ...: each file is a trial of bare or vf"}},
 	.min_args = 1,
 	.max_args = ARGS_MAX,
 	.operand = OPERAND_FILE,

@@ -177,9 +177,11 @@ int bench_run_import(struct invocation *in)
 		.emulated = option_of(in, "emulated")};
 	int r;
 
-	if (!import.csv == !import.tool)
+	if (!import.csv && !import.tool && !import.output_count)
 		return usage(in, "needs either: vfctl bench import DIR --csv FILE; or: vfctl bench import "
-			"DIR --tool TOOL CONFIGURATION=FILE...");
+			"DIR CONFIGURATION=FILE...");
+	if (import.csv && import.tool)
+		return usage(in, "--csv and --tool exclude each other");
 	if (import.csv && import.output_count)
 		return usage(in, "--csv takes no other files, but '%s' was given", import.outputs[0]);
 	if (import.tool && !import.output_count)
@@ -190,7 +192,7 @@ int bench_run_import(struct invocation *in)
 	if (in->json) {
 		answer_put(in->out, NULL, import_table, &(struct import_view){in->args[0]});
 	} else if (!in->quiet) {
-		what = import.csv ? import.csv : import.tool;
+		what = import.csv ? import.csv : import.tool ? import.tool : "these outputs";
 		out_line(in->out, "%s contains the data of %s; to see the comparison: vfctl bench "
 			"report %s", in->args[0], what, in->args[0]);
 	}

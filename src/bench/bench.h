@@ -210,9 +210,10 @@ struct vfctl_bench_import {
 	 * (numbers in us with blanks between), and any parameters. NULL: see @ref tool.
 	 */
 	const char *csv;
-	const char *tool;	     /**< what printed the outputs, as for vfctl_bench_parse() */
+	/** What printed the outputs, as for vfctl_bench_parse(); NULL: found by their text. */
+	const char *tool;
 	const char *regex, *json_path; /**< of the tool "command" */
-	const char *const *outputs;  /**< each "CONFIGURATION=FILE": one trial */
+	const char *const *outputs;  /**< each "CONFIGURATION=FILE" or "FILE": one trial */
 	size_t output_count;
 };
 /**

@@ -335,8 +335,19 @@ static int flatten(struct vfctl_ctx *ctx, const struct bench_reading *reading,
 	return 0;
 }
 
-int bench_read_output(struct vfctl_ctx *ctx, const char *tool, const char *file, const char *regex,
-	const char *json_path, struct bench_reading **ret)
+static int parse_output(struct vfctl_ctx *ctx, const char *tool, const char *text, size_t len,
+	const struct bench_extract *extract, struct bench_reading **ret)
+{
+	enum bench_tool which;
+
+	if (bench_tool_parse(tool, &which) < 0)
+		return ctx_usage_error(ctx, -EINVAL, "'%s' is not a tool that vfctl reads; it reads "
+			"perftest, iperf3, iperf, sockperf, qperf, netperf, osu and command", tool);
+	return bench_parse(ctx, which, extract, text, len, ret);
+}
+
+int bench_read_output(struct vfctl_ctx *ctx, const char **io_tool, const char *file,
+	const char *regex, const char *json_path, struct bench_reading **ret)
 {
 	struct bench_extract extract = {.regex = regex, .json_path = json_path};
 	_free_ char *text = NULL;
@@ -344,11 +355,17 @@ int bench_read_output(struct vfctl_ctx *ctx, const char *tool, const char *file,
 	size_t len;
 	int r;
 
-	if (bench_tool_parse(tool, &which) < 0)
-		return ctx_usage_error(ctx, -EINVAL, "'%s' is not a tool that vfctl reads; it reads "
-			"perftest, iperf3, iperf, sockperf, qperf, netperf, osu and command", tool);
+	if (*io_tool && bench_tool_parse(*io_tool, &which) < 0)
+		return parse_output(ctx, *io_tool, "", 0, &extract, ret);
 	r = vfctl_file_read(ctx, file, OUTPUT_LARGEST, &text, &len);
-	return r < 0 ? ctx_mark_usage_error(ctx, r) : bench_parse(ctx, which, &extract, text, len, ret);
+	if (r < 0)
+		return ctx_mark_usage_error(ctx, r);
+	if (!*io_tool)
+		*io_tool = bench_guess(text, len);
+	if (!*io_tool)
+		return ctx_usage_error(ctx, -EINVAL, "%s: its text does not show which tool printed it; "
+			"name the tool: --tool TOOL", file);
+	return parse_output(ctx, *io_tool, text, len, &extract, ret);
 }
 
 int vfctl_bench_parse(struct vfctl_ctx *ctx, const char *tool, const char *file, const char *regex,
@@ -356,7 +373,7 @@ int vfctl_bench_parse(struct vfctl_ctx *ctx, const char *tool, const char *file,
 	size_t *ret_count)
 {
 	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
-	int r = bench_read_output(ctx, tool, file, regex, json_path, &reading);
+	int r = bench_read_output(ctx, &tool, file, regex, json_path, &reading);
 
 	if (r < 0)
 		return r;

@@ -80,7 +80,7 @@ static char *format_description(const struct import *i)
 	put_imported(&out, "{\"schema\": 1,\n\"name\": ", how->name);
 	put_imported(&out, ",\n\"created\": ", how->created);
 	put_imported(&out, ",\n\"vfctl\": ", VFCTL_VERSION);
-	put_imported(&out, ",\n\"imported\": ", how->csv ? how->csv : how->tool);
+	put_imported(&out, ",\n\"imported\": ", how->csv ? how->csv : how->tool ? how->tool : "outputs");
 	buf_printf(&out, ",\n\"seed\": 1,\n\"runs\": %zu,\n\"alpha\": 0.05,\n\"noise\": 0.01,\n"
 		"\"emulated\": %s", i->trial_count, how->emulated ? "true" : "false");
 	put_imported(&out, ",\n\"baseline\": ", how->baseline);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Outputs of a tool, each of one trial: CONFIGURATION=FILE, numbered in the order in which they are
- * named.
+ * Outputs of tools, each of one trial: CONFIGURATION=FILE, numbered in the order in which they are
+ * named. A file without its configuration is named after it: vf-1.txt is of "vf".
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,15 +22,23 @@ static const char *goal_of(const struct bench_row *row)
 	return row->metrics[0].name;
 }
 
-static int fill_trial(struct import *i, const char *configuration, unsigned number,
-	const struct bench_row *row, struct bench_trial *io)
+/* An output that is imported. */
+struct output {
+	const char *tool;    /* NULL: not known yet */
+	const char *file;
+	char *configuration;
+	unsigned number; /* of the trial */
+};
+
+static int fill_trial(struct import *i, const struct output *o, const struct bench_row *row,
+	struct bench_trial *io)
 {
 	enum bench_tool tool = 0;
 
-	bench_tool_parse(i->how->tool, &tool);
-	io->trial = number;
-	io->configuration = strdup(configuration);
-	io->test = strdup(i->how->tool);
+	bench_tool_parse(o->tool, &tool);
+	io->trial = o->number;
+	io->configuration = strdup(o->configuration);
+	io->test = strdup(o->tool);
 	io->tool = strdup(bench_tool_name(tool));
 	if (!io->configuration || !io->test || !io->tool || bench_trial_from_row(row, io) < 0)
 		return ctx_oom(i->ctx);
@@ -45,53 +53,78 @@ static int fill_trial(struct import *i, const char *configuration, unsigned numb
 	return 0;
 }
 
-static int add_row(struct import *i, const char *configuration, unsigned number, const char *file,
-	const struct bench_row *row)
+static int add_row(struct import *i, const struct output *o, const struct bench_row *row)
 {
 	struct bench_trial t = {0};
 	int r;
 
 	if (!row->metric_count)
 		return 0;
-	r = fill_trial(i, configuration, number, row, &t);
+	r = fill_trial(i, o, row, &t);
 	if (r == 0)
 		r = import_add(i, &t, goal_of(row), false);
 	bench_trial_clear(&t);
 	return r == -EEXIST ? ctx_usage_error(i->ctx, -EINVAL, "%s has several figures for %llu bytes",
-		file,
-		(unsigned long long)row->size) : r;
+		o->file, (unsigned long long)row->size) : r;
 }
 
-/* Count the outputs before this one that belong to the same configuration. */
-static unsigned number_of(const struct vfctl_bench_import *how, size_t at, size_t name_len)
+/* The trials of this configuration and test that are there already. */
+static unsigned count_trials(const struct import *i, const struct output *o)
 {
-	unsigned count = 1;
+	unsigned last = 0;
 
-	for (size_t k = 0; k < at; k++)
-		count += strncmp(how->outputs[k], how->outputs[at], name_len + 1) == 0;
-	return count;
+	for (size_t k = 0; k < i->trial_count; k++)
+		if (str_eq(i->trials[k].configuration, o->configuration) &&
+			str_eq(i->trials[k].test, o->tool) && i->trials[k].trial > last)
+			last = i->trials[k].trial;
+	return last;
+}
+
+/* "results/vf-12.txt" is of "vf"; "" if nothing is left. */
+static char *name_of_file(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *point = strchr(name, '.');
+	size_t len = point ? (size_t)(point - name) : strlen(name);
+
+	while (len && name[len - 1] >= '0' && name[len - 1] <= '9')
+		len--;
+	while (len && strchr("-_", name[len - 1]))
+		len--;
+	return strndup(name, len);
+}
+
+static int split_output(struct import *i, const char *text, struct output *ret)
+{
+	const char *equals = strchr(text, '=');
+
+	ret->tool = i->how->tool;
+	ret->file = equals ? equals + 1 : text;
+	ret->configuration = equals ? strndup(text, (size_t)(equals - text)) : name_of_file(text);
+	if (!ret->configuration)
+		return ctx_oom(i->ctx);
+	if (!*ret->file || !*ret->configuration ||
+		!utf8_valid(ret->configuration, strlen(ret->configuration)))
+		return ctx_usage_error(i->ctx, -EINVAL, "'%s' must be CONFIGURATION=FILE, such as vf=%s",
+			text, *ret->file ? ret->file : "output.txt");
+	return 0;
 }
 
 static int add_output(struct import *i, size_t at)
 {
-	const char *text = i->how->outputs[at], *equals = strchr(text, '=');
 	_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
-	_free_ char *configuration = NULL;
-	int r;
+	struct output o = {0};
+	int r = split_output(i, i->how->outputs[at], &o);
 
-	if (!equals || equals == text || !equals[1] || !utf8_valid(text, (size_t)(equals - text)))
-		return ctx_usage_error(i->ctx, -EINVAL, "'%s' must be CONFIGURATION=FILE, such as vf=%s",
-			text, equals && equals[1] ? equals + 1 : equals ? "output.txt" : text);
-	configuration = strndup(text, (size_t)(equals - text));
-	if (!configuration)
-		return ctx_oom(i->ctx);
-	r = bench_read_output(i->ctx, i->how->tool, equals + 1, i->how->regex, i->how->json_path,
-		&reading);
+	if (r == 0)
+		r = bench_read_output(i->ctx, &o.tool, o.file, i->how->regex, i->how->json_path, &reading);
 	if (r == -EBADMSG || r == -EIO)
-		return ctx_prefix(i->ctx, r, "%s", equals + 1);
+		r = ctx_prefix(i->ctx, r, "%s", o.file);
+	if (r == 0)
+		o.number = count_trials(i, &o) + 1;
 	for (size_t k = 0; r == 0 && k < reading->row_count; k++)
-		r = add_row(i, configuration, number_of(i->how, at, strlen(configuration)), equals + 1,
-			&reading->rows[k]);
+		r = add_row(i, &o, &reading->rows[k]);
+	free(o.configuration);
 	return r;
 }
 

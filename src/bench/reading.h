@@ -61,9 +61,17 @@ struct bench_extract {
  */
 int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_extract *extract,
 	const char *text, size_t len, struct bench_reading **ret);
-/* The output in a file, of a tool by its name; messages are about a mistake in the command. */
-int bench_read_output(struct vfctl_ctx *ctx, const char *tool, const char *file, const char *regex,
-	const char *json_path, struct bench_reading **ret);
+/*
+ * The output in a file, of a tool by its name; messages are about a mistake in the command.
+ * *@io_tool NULL: the tool is found by its text, and its program's name is returned there.
+ */
+int bench_read_output(struct vfctl_ctx *ctx, const char **io_tool, const char *file,
+	const char *regex, const char *json_path, struct bench_reading **ret);
+/*
+ * The name of the tool, or of its program, whose output this is; NULL if it has marks of no tool or
+ * of several.
+ */
+const char *bench_guess(const char *text, size_t len);
 /* Keep only the row of that size; false: no row has it, and all are kept. */
 bool bench_reading_keep(struct bench_reading *reading, uint64_t size);
 void bench_reading_free(struct bench_reading *reading);

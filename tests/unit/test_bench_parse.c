@@ -3,6 +3,7 @@
  * Recorded output of the tools (tests/fuzz/corpus/bench; tests/bench/README lists the files made
  * for tests).
  */
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -434,9 +435,48 @@ static void numbers_are_exact(void **state)
 	}
 }
 
+/* A guess is right or missing. */
+static void the_tool_is_found_by_its_text(void **state)
+{
+	const char *const names[] = {"perftest-4.5-lat.txt", "iperf3-3.12-text.txt",
+		"iperf3-3.12-tcp-p2.json", "iperf-2.1.8-e.txt", "sockperf-3.7-pp.txt", "qperf-0.4.11.txt",
+		"netperf-2.7-rr.txt", "osu-5.8-barrier.txt"};
+	const char *const tools[] = {"ib_write_lat", "iperf3", "iperf3", "iperf", "sockperf", "qperf",
+		"netperf", "osu_barrier"};
+	DIR *dir = opendir(CORPUS);
+	struct dirent *entry;
+	size_t len;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_free_ char *text = read_file(names[i], &len);
+		const char *body = strchr(text, '\n') + 1, *guess = bench_guess(body, len - (size_t)(body - text));
+
+		assert_non_null(guess);
+		assert_string_equal(guess, tools[i]);
+	}
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		_free_ char *text = entry->d_name[0] == '.' ? NULL : read_file(entry->d_name, &len);
+		char *body = text ? strchr(text, '\n') : NULL;
+		const char *guess = body ? bench_guess(body, len - (size_t)(body - text)) : NULL;
+		enum bench_tool found, named;
+
+		if (!guess)
+			continue;
+		*body = '\0';
+		assert_int_equal(bench_tool_parse(guess, &found), 0);
+		if (bench_tool_parse(text, &named) == 0)
+			assert_int_equal(found, named);
+	}
+	closedir(dir);
+	assert_null(bench_guess("42 us\n", 6));
+	assert_null(bench_guess("tcp_lat:\nsockperf: x\n", 21));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_tool_is_found_by_its_text),
 		cmocka_unit_test(figures_are_read),
 		cmocka_unit_test(no_tool_tells_the_deviation),
 		cmocka_unit_test(sweeps_have_a_row_for_each_size),
