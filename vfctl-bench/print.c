@@ -168,11 +168,14 @@ static void tests_row(struct out *out, const struct vfctl_bench_report *r, size_
 	const struct vfctl_bench_cell *cell, const struct vfctl_bench_column *c)
 {
 	const struct vfctl_bench_difference *d = &c->differences[at];
+	double base = cell->columns[r->baselines[at]].goal.mean;
 	char text[VFCTL_BENCH_TEXT];
 
 	out_cell(out, "%s", cell->varies);
 	out_cell(out, "%s", r->configurations[c->configuration].name);
 	out_cell(out, "%zu", d->pairs);
+	out_cell(out, "%s", vfctl_bench_value(base, cell->unit, base, text));
+	out_cell(out, "%s", vfctl_bench_value(c->goal.mean, cell->unit, c->goal.mean, text));
 	out_cell(out, "%s%s", d->paired ? "Wilcoxon" : "Mann-Whitney", d->exact ? ", exact" : "");
 	out_cell(out, "%s", vfctl_bench_p(d->p, text));
 	out_cell(out, "%s", vfctl_bench_p(d->p_adjusted, text));
@@ -187,9 +190,8 @@ static void print_tests(struct out *out, const struct vfctl_bench_report *r, siz
 	size_t at)
 {
 	char heading[HEADING];
-	const char *headings[] = {heading, "CONFIGURATION", "TRIALS", "RANK TEST", "P", "ADJUSTED",
-		"T-TEST",
-		"P(T)", "D_Z", "VERDICT"};
+	const char *headings[] = {heading, "CONFIGURATION", "TRIALS", "BASELINE", "MEAN", "RANK TEST",
+		"P", "ADJUSTED", "T-TEST", "P(T)", "D_Z", "VERDICT"};
 
 	heading_of(r, first, heading);
 	out_table(out, 0, headings, ARRAY_SIZE(headings));
@@ -230,6 +232,8 @@ static void print_test(struct out *out, const struct vfctl_bench_report *r, size
 
 void bench_print(struct out *out, const struct vfctl_bench_report *r, const char *shape)
 {
+	bool summary = !shape || strcmp(shape, "summary") == 0;
+
 	for (size_t i = 0; i < r->advice_count; i++)
 		out_fold(out, 2, "%s", r->advice[i]);
 	if (r->emulated)
@@ -238,9 +242,9 @@ void bench_print(struct out *out, const struct vfctl_bench_report *r, const char
 	for (size_t i = 0; i < r->cell_count; i++)
 		if (bench_first_of_test(r, i))
 			print_test(out, r, i, shape);
-	if (r->note_count || (r->comparisons && !shape))
+	if (r->note_count || (r->comparisons && summary))
 		out_line(out, "%s", "");
-	if (r->comparisons && !shape)
+	if (r->comparisons && summary)
 		out_fold(out, 2, "CHANGE: Hodges-Lehmann estimate relative to the baseline's median");
 	for (size_t i = 0; i < r->note_count; i++)
 		out_fold(out, 2, "%s", r->notes[i]);

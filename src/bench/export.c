@@ -222,6 +222,8 @@ int vfctl_bench_markdown(struct vfctl_ctx *ctx, const struct vfctl_bench_report 
 	for (size_t i = 0; i < report->cell_count; i++)
 		if (bench_first_of_test(report, i))
 			markdown_test(&out, report, i);
+	if (report->comparisons)
+		buf_puts(&out, "\nChange: Hodges-Lehmann estimate relative to the baseline's median\n");
 	for (size_t i = 0; i < report->note_count; i++) {
 		buf_puts(&out, i ? "- " : "\n- ");
 		put_markdown(&out, report->notes[i]);
