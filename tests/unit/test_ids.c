@@ -1,130 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pools over the host's own store: the rules, and what keeps a value from going out twice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+/* Pools over the host's own store: the rules. */
+#include "pools.h"
+
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <cmocka.h>
 
 #include "base/idrange.h"
-#include "ids/ids.h"
 #include "state/ids_sqlite.h"
-
-#define NOW 1700000000
-
-static char dir[64], path[96];
-static struct vfctl_ctx *ctx;
-static struct vfctl_host_spec *spec;
-static struct vfctl_ids *ids;
-
-static int remove_entry(const char *name, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(name);
-}
-
-static int set_up(void **state)
-{
-	strcpy(dir, "/tmp/vfctl-ids-XXXXXX");
-	if (!mkdtemp(dir) || vfctl_ctx_new(&ctx) < 0)
-		return -1;
-	snprintf(path, sizeof(path), "%s/state.db", dir);
-	return vfctl_ctx_set_state_path(ctx, path);
-}
-
-static void close_pools(void)
-{
-	vfctl_ids_close(ids);
-	vfctl_host_spec_free(spec);
-	ids = NULL;
-	spec = NULL;
-}
-
-static int tear_down(void **state)
-{
-	close_pools();
-	vfctl_ctx_free(ctx);
-	return nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static int try_open(const char *yaml, bool write)
-{
-	int r;
-
-	close_pools();
-	r = vfctl_host_spec_parse(ctx, "h.yaml", yaml, strlen(yaml), &spec);
-	if (r < 0)
-		return r;
-	str_copy(spec->host, sizeof(spec->host), "node-1");
-	r = vfctl_ids_open(ctx, spec, write, &ids);
-	if (r == 0)
-		ids->store->now = NOW;
-	return r;
-}
-
-static void open_pools(const char *yaml)
-{
-	if (try_open(yaml, true) < 0)
-		fail_msg("%s", vfctl_ctx_error(ctx));
-}
-
-#define POOL(range, more) "guid-pools: [{name: p, ranges: ['" range "'], " more "}]"
-
-static struct vfctl_id_owner owner(int n)
-{
-	struct vfctl_id_owner o = {.host = "node-1", .device = "vf0"};
-
-	snprintf(o.domain_uuid, sizeof(o.domain_uuid), "%08x-0000-4000-8000-000000000000", n);
-	snprintf(o.domain_name, sizeof(o.domain_name), "guest%d", n);
-	return o;
-}
-
-static int take(int n, uint64_t *ret)
-{
-	struct vfctl_id_owner o = owner(n);
-	struct vfctl_id id;
-	int r = vfctl_ids_take(ids, &spec->pools[0], &o, 0, NULL, &id);
-
-	if (r == 0)
-		*ret = id.value;
-	return r;
-}
-
-static uint64_t must_take(int n)
-{
-	uint64_t value = 0;
-
-	if (take(n, &value) < 0)
-		fail_msg("owner %d: %s", n, vfctl_ctx_error(ctx));
-	return value;
-}
-
-static int claim(int n, uint64_t value)
-{
-	struct vfctl_id_owner o = owner(n);
-	struct vfctl_id id;
-
-	return vfctl_ids_claim(ids, VFCTL_ID_GUID, value, &o, 0, &id);
-}
 
 static int release(uint64_t value)
 {
 	return vfctl_ids_release(ids, VFCTL_ID_GUID, value, NULL, false);
-}
-
-static struct vfctl_id_stats stats(void)
-{
-	struct vfctl_id_stats n;
-
-	assert_int_equal(vfctl_ids_stats(ids, &spec->pools[0], &n), 0);
-	/* a pool that derives from MACs has no size */
-	assert_true(!n.size || n.size == n.leased + n.block + n.resting + n.quarantined + n.free);
-	return n;
 }
 
 static void says(const char *message)
@@ -197,7 +84,7 @@ static void a_value_without_a_pkey_has_none(void **state)
 /* Case 16: what cannot be read is no empty pool. */
 static void a_store_that_cannot_be_read_is_not_used(void **state)
 {
-	FILE *file = fopen(path, "we");
+	FILE *file = fopen(pools_path, "we");
 
 	for (int i = 0; i < 100; i++)
 		fputs("this is not a database ", file);
@@ -378,7 +265,7 @@ static void a_hash_finds_the_same_value_in_a_new_pool(void **state)
 	}
 	assert_true(high >= 10 && high <= 40); /* all over the pool */
 	close_pools();
-	remove(path);
+	remove(pools_path);
 	open_pools(yaml);
 	for (int i = 49; i >= 0; i--)
 		assert_true(must_take(i) == first[i]);
@@ -417,7 +304,7 @@ static void a_proposal_is_what_comes(void **state)
 				release(value);
 		}
 		close_pools();
-		remove(path);
+		remove(pools_path);
 	}
 }
 
@@ -575,7 +462,7 @@ static void nothing_is_made_by_looking(void **state)
 	assert_int_equal(stats().free, 256);
 	assert_int_equal(vfctl_ids_propose(ids, spec->pools, &o, NULL, 3, &value), 0);
 	assert_true(value == 0x0203);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(pools_path, F_OK), -1);
 }
 
 static void a_list_is_in_order(void **state)
@@ -653,216 +540,6 @@ static void what_is_set_aside_serves_this_host(void **state)
 	assert_int_equal(stats().block, 0);
 }
 
-/* ---- many processes ---- */
-
-#define PROCESSES 8
-#define TAKES 200
-
-static void take_in_child(int child, int out, const char *yaml)
-{
-	uint64_t values[TAKES];
-
-	/* the connection of the parent must not be used in a child */
-	ids = NULL;
-	spec = NULL;
-	if (try_open(yaml, true) < 0) {
-		fprintf(stderr, "child %d: %s\n", child, vfctl_ctx_error(ctx));
-		_exit(1);
-	}
-	for (int i = 0; i < TAKES; i++)
-		if (take(child * TAKES + i, &values[i]) < 0) {
-			fprintf(stderr, "child %d: %s\n", child, vfctl_ctx_error(ctx));
-			_exit(1);
-		}
-	close_pools();
-	_exit(write(out, values, sizeof(values)) != sizeof(values));
-}
-
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Also the file and the pool are made in the race. */
-static void many_processes_never_get_the_same(void **state)
-{
-	static const char yaml[] = POOL("0x10000..0x1063f", "rest: 0s"); /* 1600: just enough */
-	static uint64_t values[PROCESSES * TAKES];
-	int pipes[PROCESSES][2], status;
-
-	for (int n = 0; n < PROCESSES; n++) {
-		assert_int_equal(pipe(pipes[n]), 0);
-		if (fork() == 0)
-			take_in_child(n, pipes[n][1], yaml);
-		close(pipes[n][1]);
-	}
-	for (int n = 0; n < PROCESSES; n++) {
-		size_t have = 0;
-		ssize_t got;
-
-		while ((got = read(pipes[n][0], (char *)&values[n * TAKES] + have,
-			TAKES * sizeof(*values) - have)) > 0)
-			have += (size_t)got;
-		close(pipes[n][0]);
-		assert_int_equal(have, TAKES * sizeof(*values));
-	}
-	for (int n = 0; n < PROCESSES; n++) {
-		wait(&status);
-		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	}
-	qsort(values, ARRAY_SIZE(values), sizeof(*values), by_value);
-	for (size_t i = 0; i < ARRAY_SIZE(values); i++)
-		assert_true(values[i] == 0x10000 + i);
-}
-
-/* ---- a naive model ---- */
-
-#define MODEL_SIZE 40
-#define MODEL_FIRST UINT64_C(0x02ffffffffffffec) /* the group bit lies in the middle */
-#define OWNERS 60
-#define REST 5
-
-struct model {
-	enum { FREE, LEASED, RESTING, QUARANTINED } state;
-	int owner;
-	int64_t until;
-};
-
-static uint64_t model_value(int i)
-{
-	return i < 20 ? MODEL_FIRST + (uint64_t)i : UINT64_C(0x0400000000000000) +
-		(uint64_t)i - 20;
-}
-
-static int model_index(uint64_t value)
-{
-	return value < UINT64_C(0x0300000000000000) ? (int)(value - MODEL_FIRST)
-		: 20 + (int)(value - UINT64_C(0x0400000000000000));
-}
-
-static bool is_free(const struct model *m, int64_t now)
-{
-	return m->state == FREE || (m->state == RESTING && m->until <= now);
-}
-
-static void check_take(struct model *m, int who, int64_t now)
-{
-	bool room = false, again = false;
-	uint64_t value;
-	int r = take(who, &value), i;
-
-	for (int k = 0; k < MODEL_SIZE; k++) {
-		room |= is_free(&m[k], now);
-		again |= (m[k].state == LEASED || m[k].state == RESTING) && m[k].owner == who;
-	}
-	if (r < 0) {
-		assert_int_equal(r, -ENOSPC);
-		assert_false(room || again);
-		return;
-	}
-	i = model_index(value);
-	assert_true(i >= 0 && i < MODEL_SIZE);
-	assert_true(is_free(&m[i], now) || (m[i].state != QUARANTINED && m[i].owner == who));
-	for (int k = 0; k < MODEL_SIZE; k++)
-		assert_true(k == i || m[k].state != LEASED || m[k].owner != who);
-	m[i] = (struct model){LEASED, who, 0};
-}
-
-static void check_claim(struct model *m, int who, int i, int64_t now)
-{
-	bool other = false, mine = m[i].owner == who && m[i].state != QUARANTINED;
-	int r = claim(who, model_value(i));
-
-	for (int k = 0; k < MODEL_SIZE; k++)
-		other |= k != i && m[k].state == LEASED && m[k].owner == who;
-	if (r == 0) {
-		assert_true(!other && (is_free(&m[i], now) || mine));
-		m[i] = (struct model){LEASED, who, 0};
-	} else {
-		assert_int_equal(r, -EEXIST);
-		assert_true(other || !(is_free(&m[i], now) || mine));
-	}
-}
-
-static void check_release(struct model *m, int i, bool unused, int64_t now)
-{
-	int r = vfctl_ids_release(ids, VFCTL_ID_GUID, model_value(i), NULL, unused);
-
-	if (m[i].state == LEASED)
-		m[i] = unused ? (struct model){FREE, 0, 0}
-			      : (struct model){RESTING, m[i].owner, now + REST};
-	else if (m[i].state == QUARANTINED)
-		m[i] = (struct model){FREE, 0, 0};
-	else if (m[i].state == FREE || r == -ENOENT)
-		/* a rest that is over may have been forgotten, or not yet */
-		assert_true(r == -ENOENT && is_free(&m[i], now));
-}
-
-static void check_quarantine(struct model *m, int i, int64_t now)
-{
-	int r = vfctl_ids_quarantine(ids, VFCTL_ID_GUID, model_value(i), NULL, "seen");
-
-	assert_true(r >= 0);
-	if (r == 1) {
-		assert_true(is_free(&m[i], now));
-		m[i] = (struct model){QUARANTINED, 0, 0};
-	} else {
-		assert_true(m[i].state != FREE);
-	}
-}
-
-static void check_counts(const struct model *m)
-{
-	unsigned leased = 0, quarantined = 0;
-	struct vfctl_id_stats n = stats();
-
-	for (int i = 0; i < MODEL_SIZE; i++) {
-		leased += m[i].state == LEASED;
-		quarantined += m[i].state == QUARANTINED;
-	}
-	assert_int_equal(n.leased, leased);
-	assert_int_equal(n.quarantined, quarantined);
-}
-
-static void random_calls_agree_with_a_naive_model(void **state)
-{
-	const char *given = getenv("VFCTL_TEST_SEED");
-	unsigned seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)time(NULL);
-	struct model m[MODEL_SIZE] = {0};
-
-	for (int i = 0; i < MODEL_SIZE; i++)
-		m[i].owner = -1;
-	print_message("VFCTL_TEST_SEED=%u\n", seed);
-	srandom(seed);
-	open_pools(POOL("02:ff:ff:ff:ff:ff:ff:ec..04:00:00:00:00:00:00:13", "rest: 5s"));
-	assert_int_equal(stats().size, MODEL_SIZE);
-	for (int step = 0; step < 3000; step++) {
-		int who = (int)(random() % OWNERS), i = (int)(random() % MODEL_SIZE);
-		int64_t now = ids->store->now += random() % 4 == 0;
-
-		switch (random() % 8) {
-		case 0 ... 3:
-			check_take(m, who, now);
-			break;
-		case 4:
-			check_claim(m, who, i, now);
-			break;
-		case 5:
-		case 6:
-			check_release(m, i, random() % 2, now);
-			break;
-		default:
-			if (random() % 4 == 0)
-				check_quarantine(m, i, now);
-		}
-		check_counts(m);
-	}
-}
-
-#define TEST(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -894,8 +571,6 @@ int main(void)
 		TEST(nothing_is_made_by_looking),
 		TEST(a_list_is_in_order),
 		TEST(what_is_set_aside_serves_this_host),
-		TEST(many_processes_never_get_the_same),
-		TEST(random_calls_agree_with_a_naive_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
