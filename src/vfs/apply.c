@@ -352,6 +352,12 @@ static int check_other_port(struct vfctl_ctx *ctx, const struct target *t, const
 	return r <= 0 ? 0 : lag_check_other(ctx, t->snapshot->inventory, t->pf, ESWITCH_MEANWHILE);
 }
 
+/* The steps for the keys of a PF besides its VFs and their settings, in this order. */
+static int (*const add_keys[])(struct vfctl_ctx *ctx, const struct target *t,
+	const struct wanted *w, struct vfctl_change *change) = {
+	add_representors, add_link, add_ipoib_mode, add_rdma_adaptive, add_tuning,
+};
+
 /* @t: the PF, and the snapshot from which it was read; @ret_kept may be NULL. */
 static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct wanted *w,
 	struct vfctl_change **ret_change, char **ret_kept)
@@ -366,16 +372,8 @@ static int plan(struct vfctl_ctx *ctx, const struct target *t, const struct want
 		r = add_mode(ctx, t, w, change);
 	if (r == 0)
 		r = add_settings(ctx, t, w, change, ret_kept);
-	if (r == 0)
-		r = add_representors(ctx, t, w, change);
-	if (r == 0)
-		r = add_link(ctx, t, w, change);
-	if (r == 0)
-		r = add_ipoib_mode(ctx, t, w, change);
-	if (r == 0)
-		r = add_rdma_adaptive(ctx, t, w, change);
-	if (r == 0)
-		r = add_tuning(ctx, t, w, change);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(add_keys); i++)
+		r = add_keys[i](ctx, t, w, change);
 	if (r == 0 && change->steps.failed)
 		r = ctx_oom(ctx);
 	if (r == 0)
