@@ -37,13 +37,11 @@ int read_guest_node(struct reader *r, const struct key *key, const struct doc_no
 	return read_node(r, key, value, object);
 }
 
-enum { CELL_VCPUS, CELL_MEMORY };
-
 #define C(member) offsetof(struct vfctl_cell_want, member)
 
 static const struct key cell_keys[] = {
-	[CELL_VCPUS] = {"vcpus", read_u32, C(vcpus), 1, VFCTL_VCPU_MAX, NULL},
-	[CELL_MEMORY] = {"memory", read_cell_memory, 0, 0, 0, NULL},
+	{"vcpus", read_u32, C(vcpus), 1, VFCTL_VCPU_MAX, NULL},
+	{"memory", read_cell_memory, 0, 0, 0, NULL},
 	{"node", read_node, C(node), 0, 0, NULL},
 };
 
@@ -54,25 +52,18 @@ static const struct shape cell_shapes[] = {
 };
 static const char *const cell_required[] = {"vcpus", "memory", NULL};
 const struct table cell_table = {cell_keys, ARRAY_SIZE(cell_keys), cell_shapes,
-	ARRAY_SIZE(cell_shapes), .required = cell_required};
+	ARRAY_SIZE(cell_shapes), .required = cell_required, .remedy = "every cell needs one"};
 
 static int read_cell(struct reader *r, const struct doc_node *node, void *object)
 {
-	const struct doc_node *seen[ARRAY_SIZE(cell_keys)] = {0};
 	struct vfctl_guest *guest = object;
 	struct vfctl_cell_want *cell;
-	int error;
 
 	if (!array_grow(guest->cells, guest->cell_count))
 		return ctx_oom(r->ctx);
 	cell = &guest->cells[guest->cell_count++];
 	*cell = (struct vfctl_cell_want){.node = VFCTL_NODE_NONE};
-	error = reader_map(r, node, cell_keys, ARRAY_SIZE(cell_keys), cell, seen);
-	for (unsigned i = CELL_VCPUS; i <= CELL_MEMORY && error == 0; i++)
-		if (!seen[i])
-			error = reader_fail(r, node, cell_keys[i].name, -EINVAL,
-				"the key is missing; every cell needs one");
-	return error;
+	return reader_table(r, node, &cell_table, cell, NULL);
 }
 
 int read_guest_cells(struct reader *r, const struct key *key, const struct doc_node *value,

@@ -179,7 +179,8 @@ static const struct shape vf_shapes[] = {
 };
 static const char *const vf_required[] = {"pf|fabric", NULL};
 const struct table vf_table = {vf_keys, ARRAY_SIZE(vf_keys), vf_shapes, ARRAY_SIZE(vf_shapes),
-	vf_required, .attr_bits = VFCTL_ATTR_POLICY, .attrs = V(attrs), .attr_file = GUEST_FILE};
+	vf_required, .remedy = "name the PF, or write any",
+	.attr_bits = VFCTL_ATTR_POLICY, .attrs = V(attrs), .attr_file = GUEST_FILE};
 
 static int finish_vf(struct reader *r, const struct doc_node *node,
 	struct vfctl_guest_vf *vf, const struct doc_node *const *seen)
@@ -189,9 +190,6 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 		!(attrs->mask & (VFCTL_ATTR_VLAN_QOS | VFCTL_ATTR_VLAN_PROTO)) ||
 		(attrs->qos == 0 && attrs->proto == VFCTL_VLAN_8021Q);
 
-	if (!seen[VF_PF] && !seen[VF_FABRIC])
-		return reader_fail(r, node, "pf", -EINVAL,
-			"the key is missing; name the PF, or write any");
 	if (attrs->mask & VFCTL_ATTR_GUIDS && vf->count > 1)
 		return reader_fail(r, seen[VF_GUID], "guid", -EINVAL,
 			"%" PRIu32 " VFs cannot share a GUID; write guid: auto, or one entry for "
@@ -226,10 +224,9 @@ static int finish_vf(struct reader *r, const struct doc_node *node,
 	if (vfctl_vf_attrs_check(r->ctx, attrs) < 0)
 		return ctx_prefix(r->ctx, -EINVAL, "%s:%u:%u: %.*s", node->file, node->line,
 			node->column, (int)strlen(r->path) - 1, r->path);
-	/* A guest has no privileges unless its operator grants them. */
 	if (!(attrs->mask & VFCTL_ATTR_SPOOFCHK))
-		attrs->spoofchk = true;
-	attrs->mask |= VFCTL_ATTR_SPOOFCHK | VFCTL_ATTR_TRUST;
+		attrs->spoofchk = guest_vf_unsaid.attrs.spoofchk;
+	attrs->mask |= guest_vf_unsaid.attrs.mask;
 	return 0;
 }
 
@@ -246,8 +243,9 @@ static int read_vf(struct reader *r, const struct doc_node *node, void *object)
 	if (!array_grow(guest->vfs, guest->vf_count))
 		return ctx_oom(r->ctx);
 	vf = &guest->vfs[guest->vf_count++];
-	*vf = (struct vfctl_guest_vf){.count = 1, .cell = VFCTL_CELL_ANY,
-		.at = doc_at(node)};
+	*vf = guest_vf_unsaid;
+	vf->attrs = (struct vfctl_vf_attrs){0}; /* finish_vf() adds what is not stated */
+	vf->at = doc_at(node);
 	if (!vf->at)
 		return ctx_oom(r->ctx);
 	error = reader_table(r, node, &vf_table, vf, seen);

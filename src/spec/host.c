@@ -115,12 +115,18 @@ static const struct key partition_keys[] = {
 	{"ipoib", read_switch, E(ipoib), 0, 0, NULL},
 };
 
+static const struct shape partition_shapes[] = {
+	{.read = read_name_text, .kinds = SHAPE_TEXT, .pattern = NAME_PATTERN},
+	{.read = read_pkey, .kinds = SHAPE_TEXT, .pattern = "^0[xX][0-9A-Fa-f]{1,5}$"},
+};
+static const char *const partition_required[] = {"name", "pkey", NULL};
+static const struct table partition_table = {partition_keys, ARRAY_SIZE(partition_keys),
+	partition_shapes, ARRAY_SIZE(partition_shapes), .required = partition_required,
+	.remedy = "a partition has a name and a pkey"};
+
 static int check_partition(struct reader *r, const struct doc_node *node,
 	const struct vfctl_host_spec *spec, const struct entry *e)
 {
-	if (!e->name || !e->pkey)
-		return reader_fail(r, node, e->name ? "pkey" : "name", -EINVAL,
-			"the key is missing; a partition has a name and a pkey");
 	for (size_t i = 0; i < spec->partition_count; i++) {
 		const struct vfctl_partition *p = &spec->partitions[i];
 
@@ -139,7 +145,7 @@ static int read_partition(struct reader *r, const struct doc_node *node, void *o
 	_cleanup_(clear_entry) struct entry e = {0};
 	struct vfctl_host_spec *spec = object;
 	struct vfctl_partition *p;
-	int error = reader_map(r, node, partition_keys, ARRAY_SIZE(partition_keys), &e, NULL);
+	int error = reader_table(r, node, &partition_table, &e, NULL);
 
 	if (error == 0)
 		error = check_partition(r, node, spec, &e);
@@ -169,20 +175,20 @@ static const struct key after_change_keys[] = {
 		100, 3600000, NULL},
 };
 
+static const char *const command_required[] = {"command", NULL};
+static const struct table after_change_table = {after_change_keys, ARRAY_SIZE(after_change_keys),
+	NULL, 0, .required = command_required, .remedy = "write [/path/to/program, argument, ...]"};
+
 static int read_after_change(struct reader *r, const struct key *key,
 	const struct doc_node *value, void *object)
 {
 	struct reader inner = {.ctx = r->ctx, .path = "after-change."};
 	const struct doc_node *seen[ARRAY_SIZE(after_change_keys)] = {0};
 	struct vfctl_host_spec *spec = object;
-	int error = reader_map(&inner, value, after_change_keys, ARRAY_SIZE(after_change_keys), spec,
-		seen);
+	int error = reader_table(&inner, value, &after_change_table, spec, seen);
 
 	if (error < 0)
 		return error;
-	if (!seen[0])
-		return reader_fail(&inner, value, "command", -EINVAL,
-			"the key is missing; write [/path/to/program, argument, ...]");
 	/* PATH is not searched: the command runs as root, also from a hook. */
 	if (spec->after_change[0][0] != '/')
 		return reader_fail(&inner, seen[0], "command", -EINVAL,
@@ -231,18 +237,6 @@ static const struct key host_keys[] = {
 	{"vfs-without-reset", read_exposed, 0, VFCTL_EXPOSED_RESET, 0, exposed_text},
 	{"vfs-without-acs", read_exposed, 0, VFCTL_EXPOSED_ACS, 0, exposed_text},
 };
-
-static const struct shape partition_shapes[] = {
-	{.read = read_name_text, .kinds = SHAPE_TEXT, .pattern = NAME_PATTERN},
-	{.read = read_pkey, .kinds = SHAPE_TEXT, .pattern = "^0[xX][0-9A-Fa-f]{1,5}$"},
-};
-static const char *const partition_required[] = {"name", "pkey", NULL};
-static const struct table partition_table = {partition_keys, ARRAY_SIZE(partition_keys),
-	partition_shapes, ARRAY_SIZE(partition_shapes), .required = partition_required};
-
-static const char *const command_required[] = {"command", NULL};
-static const struct table after_change_table = {after_change_keys, ARRAY_SIZE(after_change_keys),
-	NULL, 0, .required = command_required};
 
 static const char *const typical_text[] = {"default", NULL};
 static const struct shape typical_shape = {.map = &typical_table};

@@ -55,19 +55,16 @@ static const struct key typical_keys[] = {
 
 static const char *const typical_required[] = {"vcpus", NULL};
 const struct table typical_table = {typical_keys, ARRAY_SIZE(typical_keys), NULL, 0,
-	.required = typical_required};
+	.required = typical_required, .remedy = "state the number of vCPUs of such a guest"};
 
 static int read_typical_guest(struct reader *r, const struct doc_node *node, void *object)
 {
 	struct vfctl_typical t = {.cells = 1, .share = 1};
 	struct vfctl_host_spec *spec = object;
-	int error = reader_map(r, node, typical_keys, ARRAY_SIZE(typical_keys), &t, NULL);
+	int error = reader_table(r, node, &typical_table, &t, NULL);
 
 	if (error < 0)
 		return error;
-	if (!t.vcpus)
-		return reader_fail(r, node, "vcpus", -EINVAL,
-			"the key is missing; state the number of vCPUs of such a guest");
 	if (t.vcpus % t.cells)
 		return reader_fail(r, node, "cells", -EINVAL,
 			"%u vCPUs cannot be divided equally into %u cells", t.vcpus, t.cells);

@@ -37,7 +37,8 @@ static const struct key etcd_keys[] = {
 
 static const char *const etcd_required[] = {"endpoints", NULL};
 const struct table etcd_table = {etcd_keys, ARRAY_SIZE(etcd_keys), NULL, 0,
-	.required = etcd_required};
+	.required = etcd_required,
+	.remedy = "name at least one, such as https://etcd1:2379"};
 
 static int check_endpoint(struct reader *r, const struct doc_node *at, const char *url)
 {
@@ -71,9 +72,6 @@ static int check_etcd(struct reader *r, const struct doc_node *node,
 	size_t len;
 	int error;
 
-	if (!etcd->endpoints)
-		return reader_fail(r, node, "endpoints", -EINVAL,
-			"the key is missing; name at least one, such as https://etcd1:2379");
 	for (size_t i = 0; etcd->endpoints[i]; i++) {
 		error = check_endpoint(r, seen[ENDPOINTS], etcd->endpoints[i]);
 		if (error < 0)
@@ -104,6 +102,6 @@ int read_etcd(struct reader *r, const struct key *key, const struct doc_node *va
 		return ctx_oom(r->ctx);
 	*spec->etcd = (struct vfctl_etcd_spec){.timeout_ms = 5000, .ttl_s = 86400,
 		.block = 16};
-	error = reader_map(&inner, value, etcd_keys, ARRAY_SIZE(etcd_keys), spec->etcd, seen);
+	error = reader_table(&inner, value, &etcd_table, spec->etcd, seen);
 	return error < 0 ? error : check_etcd(&inner, value, spec->etcd, seen);
 }

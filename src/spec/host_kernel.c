@@ -45,19 +45,15 @@ static const struct shape page_shapes[] = {
 };
 static const char *const page_required[] = {"node", "size", "count", NULL};
 const struct table page_table = {page_keys, ARRAY_SIZE(page_keys), page_shapes,
-	ARRAY_SIZE(page_shapes), .required = page_required};
+	ARRAY_SIZE(page_shapes), .required = page_required,
+	.remedy = "write {node: 0, size: 1GiB, count: 8}"};
 
 static int read_pages(struct reader *r, const struct doc_node *node, void *object)
 {
-	const struct doc_node *seen[ARRAY_SIZE(page_keys)] = {0};
 	struct vfctl_host_spec *spec = object;
 	struct vfctl_hugepages h = {0};
-	int error = reader_map(r, node, page_keys, ARRAY_SIZE(page_keys), &h, seen);
+	int error = reader_table(r, node, &page_table, &h, NULL);
 
-	for (size_t i = 0; error == 0 && i < ARRAY_SIZE(page_keys); i++)
-		if (!seen[i])
-			error = reader_fail(r, node, page_keys[i].name, -EINVAL,
-				"the key is missing; write {node: 0, size: 1GiB, count: 8}");
 	for (size_t i = 0; error == 0 && i < spec->hugepages_count; i++)
 		if (spec->hugepages[i].node == h.node && spec->hugepages[i].size_bytes == h.size_bytes)
 			error = reader_fail(r, node, "node", -EEXIST,

@@ -27,7 +27,8 @@ static const struct shape lag_shapes[] = {
 };
 static const char *const lag_required[] = {"bond", "mode", "pfs", NULL};
 const struct table lag_table = {lag_keys, ARRAY_SIZE(lag_keys), lag_shapes, ARRAY_SIZE(lag_shapes),
-	.required = lag_required};
+	.required = lag_required,
+	.remedy = "write {bond: bond0, mode: 802.3ad, pfs: [ens1f0, ens1f1]}"};
 
 /* A port may be in only one bond. */
 static int check_twice(struct reader *r, const struct vfctl_host_spec *spec,
@@ -62,11 +63,7 @@ static int read_lag(struct reader *r, const struct doc_node *node, void *object)
 		.file = strdup(node->file)};
 	if (!lag->file)
 		return ctx_oom(r->ctx);
-	error = reader_map(r, node, lag_keys, ARRAY_SIZE(lag_keys), lag, seen);
-	for (size_t i = 0; error == 0 && i < ARRAY_SIZE(lag_keys); i++)
-		if (!seen[i])
-			error = reader_fail(r, node, lag_keys[i].name, -EINVAL, "the key is missing; write "
-				"{bond: bond0, mode: 802.3ad, pfs: [ens1f0, ens1f1]}");
+	error = reader_table(r, node, &lag_table, lag, seen);
 	if (error == 0 && strlen(lag->bond) > 15)
 		error = reader_fail(r, seen[0], "bond", -EINVAL,
 			"a network device's name has 15 characters at "

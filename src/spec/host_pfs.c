@@ -227,18 +227,12 @@ static const struct key representor_keys[] = {
 static const char *const representors_required[] = {"bridge", NULL};
 static const struct table representors_table = {representor_keys, ARRAY_SIZE(representor_keys),
 	NULL, 0,
-	.required = representors_required};
+	.required = representors_required, .remedy = "name it, as in representors: {bridge: br0}"};
 
 static int read_representors(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
 {
-	struct vfctl_pf_spec *pf = object;
-	int error = reader_inner(r, key, value, &representors_table, pf);
-
-	if (error == 0 && !pf->bridge)
-		error = reader_fail(r, value, key->name, -EINVAL, "it is empty; name the bridge, as in "
-			"representors: {bridge: br0}");
-	return error;
+	return reader_inner(r, key, value, &representors_table, object);
 }
 
 static const char *const bridge_mode_text[] = {"off", "guests", "learnt", NULL};
@@ -268,7 +262,7 @@ static const struct shape bridge_shapes[] = {
 };
 static const char *const bridge_required[] = {"mode", NULL};
 static const struct table bridge_table = {bridge_keys, ARRAY_SIZE(bridge_keys), bridge_shapes,
-	ARRAY_SIZE(bridge_shapes), .required = bridge_required};
+	ARRAY_SIZE(bridge_shapes), .required = bridge_required, .remedy = "write guests, learnt or off"};
 
 static int read_bridge(struct reader *r, const struct key *key, const struct doc_node *value,
 	void *object)
@@ -347,7 +341,7 @@ static const struct shape pf_shapes[] = {
 };
 static const char *const pf_required[] = {"match", NULL};
 const struct table pf_table = {pf_keys, ARRAY_SIZE(pf_keys), pf_shapes, ARRAY_SIZE(pf_shapes),
-	.required = pf_required};
+	.required = pf_required, .remedy = "name the PF, as in match: ens1"};
 
 static int check_unmanaged(struct reader *r, const struct doc_node *const *seen)
 {
@@ -363,9 +357,6 @@ static int check_pf(struct reader *r, const struct doc_node *node, const struct 
 {
 	const struct vfctl_vf_range *last = pf->range_count ? &pf->ranges[pf->range_count - 1] : NULL;
 
-	if (!seen[MATCH])
-		return reader_fail(r, node, "match", -EINVAL,
-			"the key is missing; name the PF, as in match: ens1");
 	if (pf->unmanaged)
 		return check_unmanaged(r, seen);
 	for (size_t i = DRIVER; i <= RANGES && !pf->count; i++)
@@ -461,7 +452,7 @@ static int read_pf(struct reader *r, const struct doc_node *node, void *object)
 		.file = strdup(node->file)};
 	if (!pf->file)
 		return ctx_oom(r->ctx);
-	error = reader_map(r, node, pf_keys, ARRAY_SIZE(pf_keys), pf, seen);
+	error = reader_table(r, node, &pf_table, pf, seen);
 	pf->counted = seen[COUNT];
 	if (error == 0)
 		error = check_pf(r, node, pf, seen);

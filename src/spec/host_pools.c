@@ -105,17 +105,18 @@ static const struct key range_keys[] = {
 	{"last", read_line, offsetof(struct ends, last), 1, 64, NULL},
 };
 
+static const char *const range_required[] = {"first", "last", NULL};
+static const struct table range_table = {range_keys, ARRAY_SIZE(range_keys), NULL, 0,
+	.required = range_required, .remedy = "a range has both ends"};
+
 static int read_range_map(struct reader *r, const struct doc_node *node, struct entry *e)
 {
 	_cleanup_(clear_ends) struct ends ends = {0};
 	uint64_t first, last;
-	int error = reader_map(r, node, range_keys, ARRAY_SIZE(range_keys), &ends, NULL);
+	int error = reader_table(r, node, &range_table, &ends, NULL);
 
 	if (error < 0)
 		return error;
-	if (!ends.first || !ends.last)
-		return reader_fail(r, node, ends.first ? "last" : "first", -EINVAL,
-			"the key is missing; a range has both ends");
 	error = read_end(r, node, e->kind, ends.first, strlen(ends.first), &first);
 	if (error == 0)
 		error = read_end(r, node, e->kind, ends.last, strlen(ends.last), &last);
@@ -189,9 +190,6 @@ static const struct key pool_keys[] = {
 	{"rest", read_seconds, E(rest_s), 0, REST_MAX_S, NULL},
 };
 
-static const char *const range_required[] = {"first", "last", NULL};
-static const struct table range_table = {range_keys, ARRAY_SIZE(range_keys), NULL, 0,
-	.required = range_required};
 static const struct shape range_shape = {.kinds = SHAPE_STRING, .pattern = "[.][.]",
 	.map = &range_table};
 static const struct shape value_shape = {.kinds = SHAPE_TEXT};
@@ -202,7 +200,7 @@ static const struct shape pool_shapes[] = {
 };
 static const char *const pool_required[] = {"name", NULL};
 const struct table pool_table = {pool_keys, ARRAY_SIZE(pool_keys), pool_shapes,
-	ARRAY_SIZE(pool_shapes), .required = pool_required};
+	ARRAY_SIZE(pool_shapes), .required = pool_required, .remedy = "every pool has a name"};
 
 static int check_derive(struct reader *r, const struct doc_node *node,
 	const struct entry *e, const struct doc_node *const *seen)
@@ -229,9 +227,6 @@ static int check_entry(struct reader *r, const struct doc_node *node, struct ent
 	char text[VFCTL_ID_TEXT];
 	uint64_t twice;
 
-	if (!seen[NAME])
-		return reader_fail(r, node, "name", -EINVAL,
-			"the key is missing; every pool has a name");
 	if (e->derive != VFCTL_ID_SOURCE_HOST && e->pf)
 		return reader_fail(r, seen[PF], "pf", -EINVAL,
 			"it needs derive: host; add that, or remove this key");
@@ -294,7 +289,7 @@ static int read_pool(struct reader *r, const struct doc_node *node,
 {
 	const struct doc_node *seen[ARRAY_SIZE(pool_keys)] = {0};
 	_cleanup_(clear_entry) struct entry e = {.kind = kind, .rest_s = REST_DEFAULT_S};
-	int error = reader_map(r, node, pool_keys, ARRAY_SIZE(pool_keys), &e, seen);
+	int error = reader_table(r, node, &pool_table, &e, seen);
 
 	if (error == 0)
 		error = check_entry(r, node, &e, seen);

@@ -40,22 +40,20 @@ static const struct shape subnet_shapes[] = {
 };
 static const char *const subnet_required[] = {"runs", NULL};
 const struct table subnet_table = {subnet_keys, ARRAY_SIZE(subnet_keys), subnet_shapes,
-	ARRAY_SIZE(subnet_shapes), .required = subnet_required};
+	ARRAY_SIZE(subnet_shapes), .required = subnet_required,
+	.remedy = "write here (OpenSM on this host) or elsewhere"};
 
 int read_subnet(struct reader *r, const struct key *key, const struct doc_node *value, void *object)
 {
 	struct reader inner = {.ctx = r->ctx, .path = "subnet-manager."};
 	const struct doc_node *seen[ARRAY_SIZE(subnet_keys)] = {0};
 	struct vfctl_subnet_spec *s = &((struct vfctl_host_spec *)object)->subnet;
-	int error = reader_map(&inner, value, subnet_keys, ARRAY_SIZE(subnet_keys), s, seen);
+	int error = reader_table(&inner, value, &subnet_table, s, seen);
 
 	if (error < 0)
 		return error;
 	s->priority_stated = seen[PRIORITY];
 	s->virtualization_stated = seen[VIRTUALIZATION];
-	if (!seen[RUNS])
-		return reader_fail(&inner, value, "runs", -EINVAL,
-			"the key is missing; write here (OpenSM on this host) or elsewhere");
 	for (size_t i = PRIORITY; i < ARRAY_SIZE(subnet_keys) && s->runs == VFCTL_SUBNET_ELSEWHERE; i++)
 		if (seen[i])
 			return reader_fail(&inner, seen[i], subnet_keys[i].name, -EINVAL,

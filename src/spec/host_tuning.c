@@ -93,7 +93,8 @@ static const struct shape coalesce_shapes[] = {
 };
 static const char *const profile_required[] = {"name", NULL};
 const struct table profile_table = {profile_keys, ARRAY_SIZE(profile_keys), coalesce_shapes,
-	ARRAY_SIZE(coalesce_shapes), .required = profile_required};
+	ARRAY_SIZE(coalesce_shapes), .required = profile_required,
+	.remedy = "PFs and guests refer to the profile by its name"};
 
 void profile_clear(struct vfctl_profile *p)
 {
@@ -113,10 +114,7 @@ static int read_profile(struct reader *r, const struct doc_node *node, void *obj
 		return ctx_oom(r->ctx);
 	p = &spec->profiles[spec->profile_count++];
 	*p = (struct vfctl_profile){.cpu_latency_us = VFCTL_CPU_LATENCY_UNSAID};
-	error = reader_map(r, node, profile_keys, ARRAY_SIZE(profile_keys), p, seen);
-	if (error == 0 && !seen[0])
-		return reader_fail(r, node, "name", -EINVAL,
-			"the key is missing; PFs and guests refer to the profile by its name");
+	error = reader_table(r, node, &profile_table, p, seen);
 	for (size_t i = 0; error == 0 && i + 1 < spec->profile_count; i++)
 		if (str_eq(spec->profiles[i].name, p->name))
 			return reader_fail(r, seen[0], "name", -EEXIST,

@@ -127,6 +127,31 @@ static int fail_no_map(const struct reader *r, const struct doc_node *node, cons
 		(int)(len - 1), r->path, first);
 }
 
+static bool has_key(const struct doc_node *node, const char *name)
+{
+	for (size_t i = 0; i < node->count; i++)
+		if (reader_same_key(node->keys[i]->text, name))
+			return true;
+	return false;
+}
+
+static int check_required(struct reader *r, const struct doc_node *node, const struct table *table)
+{
+	for (size_t i = 0; table->remedy && table->required[i]; i++) {
+		_free_ char *name = strdup(table->required[i]);
+		char *other = name ? strchr(name, '|') : NULL;
+
+		if (!name)
+			return ctx_oom(r->ctx);
+		if (other)
+			*other++ = '\0';
+		if (!has_key(node, name) && !(other && has_key(node, other)))
+			return reader_fail(r, node, name, -EINVAL, "the key is missing; %s",
+				table->remedy);
+	}
+	return 0;
+}
+
 int reader_table(struct reader *r, const struct doc_node *node, const struct table *table,
 	void *object, const struct doc_node **ret_seen)
 {
@@ -151,7 +176,7 @@ int reader_table(struct reader *r, const struct doc_node *node, const struct tab
 		if (ret_seen && index < table->count)
 			ret_seen[index] = node->items[i];
 	}
-	return 0;
+	return check_required(r, node, table);
 }
 
 int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,

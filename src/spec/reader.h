@@ -58,6 +58,8 @@ struct table {
 	const struct shape *shapes;
 	size_t shape_count;
 	const char *const *required; /* NULL-terminated; "a|b": one of the two */
+	/* What to write if one is missing; NULL: the reader of the mapping checks that. */
+	const char *remedy;
 	/*
 	 * Keys for VF attributes besides the rows: which attributes, where they are stored, and in
 	 * which spelling.
@@ -76,7 +78,10 @@ bool table_key(const struct table *table, size_t index, struct key *ret);
  */
 int reader_map(struct reader *r, const struct doc_node *node, const struct key *keys,
 	size_t count, void *object, const struct doc_node **ret_seen);
-/* Also read the attributes of the table, which @ret_seen does not contain. */
+/*
+ * Also read the attributes of the table, which @ret_seen does not contain, and check that the
+ * required keys are there.
+ */
 int reader_table(struct reader *r, const struct doc_node *node, const struct table *table,
 	void *object, const struct doc_node **ret_seen);
 

@@ -165,6 +165,8 @@ static void errors_say_where_and_what(void **state)
 		{"pfs: [{match: a, eswitch: on}]", "'on' is not allowed; it must be legacy or switchdev"},
 		{"pfs: [{match: a, managed: off, eswitch: legacy}]", "the PF is not managed"},
 		{"pfs: [{match: a, eswitch: legacy, representors: {bridge: b}}]", "add eswitch: switchdev"},
+		{"pfs: [{match: a, bridge: {macs: ['52:54:00:12:34:56']}}]",
+			"pfs[0].bridge.mode: the key is missing; write guests, learnt or off"},
 		{"lag: [{bond: b, mode: 802.3ad, pfs: [a, b]}, {bond: b, mode: 802.3ad, pfs: [c, d]}]",
 			"the bond is declared twice"},
 		{"lag: [{bond: b, mode: 802.3ad, pfs: [a, b, c]}]", "lag[0].pfs"},
