@@ -52,11 +52,20 @@ bool out_close(struct out *out)
 	return good;
 }
 
+/* By the first byte; 0: no character begins with it. */
+static size_t character_len(unsigned char first)
+{
+	if (first < 0x80)
+		return 1;
+	if (first < 0xc2 || first >= 0xf5)
+		return 0;
+	return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
 size_t text_character(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
-	size_t len = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3
-		: p[0] < 0xf5 ? 4 : 0;
+	size_t len = character_len(p[0]);
 
 	if (len == 1)
 		return p[0] >= ' ' && p[0] != 0x7f;

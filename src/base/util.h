@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "core/cleanup.h"
+#include "core/parse.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))

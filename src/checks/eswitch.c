@@ -85,7 +85,7 @@ static void check_health(struct check_ctx *e)
 					"devlink's reporter %s of %s is in state error: %" PRIu64
 					" error%s, %" PRIu64 " of them recovered", all.v[i].name,
 						text, all.v[i].errors,
-					all.v[i].errors == 1 ? "" : "s", all.v[i].recoveries);
+					plural(all.v[i].errors), all.v[i].recoveries);
 		nl_reporters_free(&all);
 	}
 }

@@ -217,7 +217,7 @@ static void tell_log(struct check_ctx *e, const struct tally *t)
 		whose = str_format(" (VF %u is %s)", t->vf->index, vf_describe_user(t->vf, user,
 			sizeof(user)));
 	name_vf(e, found(e, t->pf ? pf_title(t->pf, name) : "", "the kernel's log, %zu time%s%s: %s%s",
-		t->count, t->count == 1 ? "" : "s", when, t->last, whose ? whose : ""), t);
+		t->count, plural(t->count), when, t->last, whose ? whose : ""), t);
 }
 
 static void check_log(struct check_ctx *e)

@@ -84,7 +84,7 @@ int vfctl_domain_memlock_read(
 	return r < 0 ? r : parsed_read_memlock(ctx, xml_root(xml), ret);
 }
 
-static char *size_text(uint64_t bytes)
+static char *limit_text(uint64_t bytes)
 {
 	if (bytes == VFCTL_MEMLOCK_UNLIMITED)
 		return strdup("all memory");
@@ -96,7 +96,7 @@ static char *size_text(uint64_t bytes)
 int vfctl_domain_memlock_judge(struct vfctl_ctx *ctx, const char *name, uint64_t need,
 	uint64_t limit, char **ret_warning)
 {
-	_free_ char *needed = size_text(need), *allowed = size_text(limit);
+	_free_ char *needed = limit_text(need), *allowed = limit_text(limit);
 	char *message;
 
 	if (!needed || !allowed)

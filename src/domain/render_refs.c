@@ -134,7 +134,7 @@ static void drop_memory(struct render *r, struct xml_node *device)
 {
 	log_warn(r->ctx, "%s:%u: the memory device is left out: the guest has no node for it (%zu node%s)",
 		r->file, xml_line(device), r->assignment->cell_count,
-		r->assignment->cell_count == 1 ? "" : "s");
+		plural(r->assignment->cell_count));
 	xml_remove(device);
 }
 

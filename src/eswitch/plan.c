@@ -132,7 +132,7 @@ int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfc
 	}
 	if (r == 0 && bound) {
 		step_begin(steps, "%s: unbind %u VF%s for the change of the eswitch mode",
-			vfctl_pf_name(pf, name), bound, bound == 1 ? "" : "s");
+			vfctl_pf_name(pf, name), bound, plural(bound));
 		r = add_drivers(ctx, pf, false, steps);
 	}
 	begin_mode(pf, want, steps);
@@ -143,7 +143,7 @@ int eswitch_add_steps(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, enum vfc
 	add_op(pf, want, steps);
 	if (r == 0 && rated) {
 		step_begin(steps, "%s: restore the rates of %u VF%s", vfctl_pf_name(pf, name), rated,
-			rated == 1 ? "" : "s");
+			plural(rated));
 		add_rates(pf, true, steps);
 	}
 	if (r == 0 && bound) {

@@ -86,8 +86,7 @@ static int fail_has_other(struct claim *c, uint64_t value, struct vfctl_id *ret_
 
 	*ret_holder = (struct vfctl_id){.value = 0};
 	return ctx_fail(c->f->base.ctx, -EEXIST, "%s of %s already has %s; release that first",
-		o->device, o->domain_name[0] ? o->domain_name : o->domain_uuid[0]
-		? o->domain_uuid : o->host, vfctl_id_format(c->id.kind, value, text));
+		o->device, vfctl_id_owner_name(o), vfctl_id_format(c->id.kind, value, text));
 }
 
 /* 1: done; 0: read the records again. */

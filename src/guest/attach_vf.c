@@ -124,7 +124,7 @@ static int first_free(struct vfctl_ctx *ctx, struct attach *a,
 	if (a->chosen_count)
 		return ctx_fail(ctx, -EBUSY, "%s has %zu free VF%s, but %zu more are needed (vfctl list "
 			"%s shows the users of the others)", name, a->chosen_count,
-			a->chosen_count == 1 ? "" : "s", a->missing, name);
+			plural(a->chosen_count), a->missing, name);
 	return ctx_fail(ctx, -EBUSY, "%s has no free VF: all %u are in use or leased (vfctl list %s "
 		"shows the users)", name, pf->num_vfs, name);
 }
@@ -270,11 +270,11 @@ int attach_count_missing(struct vfctl_ctx *ctx, struct attach *a,
 		return ctx_fail(ctx, -EALREADY, "domain %s has %s", attach_name(a), o->vf);
 	if (has >= want)
 		return ctx_fail(ctx, -EALREADY, "domain %s has %zu VF%s of %s", attach_name(a), has,
-			has == 1 ? "" : "s", o->pf);
+			plural(has), o->pf);
 	if (live != SIZE_MAX && config != SIZE_MAX && live != config)
 		return ctx_fail(ctx, -EBUSY, "domain %s has %zu VF%s of %s while it runs, and %zu in "
 			"its definition; choose --live or --config, or restart the domain",
-			attach_name(a), live, live == 1 ? "" : "s", o->pf ? o->pf : o->vf, config);
+			attach_name(a), live, plural(live), o->pf ? o->pf : o->vf, config);
 	a->missing = want - has;
 	return 0;
 }

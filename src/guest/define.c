@@ -324,15 +324,18 @@ static int check_ours(struct vfctl_ctx *ctx, const struct undefine *u, bool forc
 	if (r < 0 || force || !name || (u->lease && u->lease->cell_count))
 		return r;
 	r = u->lease ? 0 : guest_is_defined(ctx, u->info.xml, name, &lost);
-	if (r < 0 || lost)
-		return r < 0 ? r : ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is "
-			"lost; restore it: vfctl recover --rebuild; to remove its definition alone: "
-			"vfctl undefine %s --force", name, name);
+	if (r < 0)
+		return r;
+	if (lost)
+		return ctx_fail(ctx, -EPERM, "vfctl defined domain %s, but its lease is lost; restore it: "
+			"vfctl recover --rebuild; to remove its definition alone: vfctl undefine %s "
+			"--force", name, name);
+	if (!u->lease)
+		return ctx_fail(ctx, -EPERM, "vfctl did not define domain %s; to undefine it "
+			"nevertheless: vfctl undefine %s --force", name, name);
 	return ctx_fail(ctx, -EPERM, "vfctl did not define domain %s; to undefine it nevertheless: "
-		"vfctl undefine %s --force%s%s%s%s%s", name, name,
-		u->lease ? "; to remove only its VFs: vfctl detach " : "", u->lease ? name : "",
-		u->lease ? "; to end its lease and keep it as it is: vfctl adopt " : "",
-		u->lease ? name : "", u->lease ? " --undo" : "");
+		"vfctl undefine %s --force; to remove only its VFs: vfctl detach %s; to end its lease "
+		"and keep it as it is: vfctl adopt %s --undo", name, name, name, name);
 }
 
 /*
@@ -408,7 +411,7 @@ static int add_undefine_steps(struct vfctl_ctx *ctx, struct undefine *u, unsigne
 			return ctx_oom(ctx);
 		step_add_op(steps, &op_unlease, "", before, l->domain_uuid,
 			"end the lease of domain %s (%zu VF%s)", l->domain_name, l->vf_count,
-			l->vf_count == 1 ? "" : "s");
+			plural(l->vf_count));
 	}
 	return identities_add_return_step(ctx, &u->identities, change);
 }

@@ -45,14 +45,13 @@ char *id_owner_text(const struct vfctl_id_owner *o, char buf[ID_OWNER_WORDS])
 {
 	bool domain = o->domain_uuid[0];
 
-	snprintf(buf, ID_OWNER_WORDS, "%s %s%s%s%s", domain ? "domain" : "host",
-		o->domain_name[0] ? o->domain_name : domain ? o->domain_uuid : o->host,
-		o->device[0] ? " (" : "", o->device, o->device[0] ? ")" : "");
-	if (domain && o->host[0]) {
-		size_t len = strlen(buf);
+	int len = snprintf(buf, ID_OWNER_WORDS, "%s %s", domain ? "domain" : "host",
+		vfctl_id_owner_name(o));
 
-		snprintf(buf + len, ID_OWNER_WORDS - len, " on %s", o->host);
-	}
+	if (o->device[0])
+		len += snprintf(buf + len, ID_OWNER_WORDS - (size_t)len, " (%s)", o->device);
+	if (domain && o->host[0])
+		snprintf(buf + len, ID_OWNER_WORDS - (size_t)len, " on %s", o->host);
 	return buf;
 }
 

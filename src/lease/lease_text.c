@@ -218,5 +218,5 @@ void lease_put_qemu(const struct vfctl_lease *l, struct buf *text)
 	vfctl_cpuset_format(&l->qemu_cpus, cpus, sizeof(cpus));
 	if (cpus[0])
 		buf_printf(text, ", CPU%s %s for QEMU's threads (shared with other guests),",
-			vfctl_cpuset_count(&l->qemu_cpus) == 1 ? "" : "s", cpus);
+			plural(vfctl_cpuset_count(&l->qemu_cpus)), cpus);
 }

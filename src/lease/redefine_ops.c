@@ -128,8 +128,13 @@ static int leaves_text(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 	const struct vfctl_lease_vf *vf;
 	int r = op_leased_vf(ctx, op, &leases, &vf);
 
-	return r < 0 ? r : op_say(ctx, !vf ? GONE : vf->returns_identity ? VF_LEAVES_WITH_VALUES
-		: vf->transient ? VF_LEAVES : "", ret);
+	if (r < 0)
+		return r;
+	if (!vf)
+		return op_say(ctx, GONE, ret);
+	if (vf->returns_identity)
+		return op_say(ctx, VF_LEAVES_WITH_VALUES, ret);
+	return op_say(ctx, vf->transient ? VF_LEAVES : "", ret);
 }
 
 /* A VF that has already left is as wanted. */

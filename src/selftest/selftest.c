@@ -101,7 +101,7 @@ static int add_vfs_back(struct vfctl_selftest *t, struct steps *steps)
 	snprintf(count, sizeof(count), "%u", pf->num_vfs);
 	step_add_op(steps, &op_autoprobe, "0", pf->autoprobe ? "1" : "0", t->bdf,
 		"%s: drivers %sprobe new VFs", t->name, pf->autoprobe ? "" : "do not ");
-	step_begin(steps, "%s: %u VF%s", t->name, pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
+	step_begin(steps, "%s: %u VF%s", t->name, pf->num_vfs, plural(pf->num_vfs));
 	for (uint32_t i = 0; i < pf->num_vfs; i++) {
 		_free_ char *driver = NULL;
 

@@ -47,11 +47,11 @@ static void add_creations(struct vfctl_selftest *t)
 		if (!counts[i] || counts[i] >= last)
 			continue;
 		last = counts[i];
-		x = add_trial(t, "create", selftest_try_create, "%u VF%s", last, last == 1 ? "" : "s");
+		x = add_trial(t, "create", selftest_try_create, "%u VF%s", last, plural(last));
 		x->count = last;
 		if (last == total)
 			add_trial(t, "isolation", selftest_try_groups, "IOMMU groups of %u VF%s", total,
-				total == 1 ? "" : "s");
+				plural(total));
 	}
 	add_trial(t, "create", selftest_try_too_many, "%u VFs are rejected", total + 1)->count = total + 1;
 }
@@ -91,13 +91,16 @@ static enum expectation expect_attr(const struct vfctl_selftest *t, uint32_t bit
 static void add_attr(struct vfctl_selftest *t, const char *const keys[3],
 	const char *const values[3], uint32_t decides)
 {
-	bool second = keys[1];
-	/* The report shows only the kind of a GUID: it must not contain GUIDs. */
-	bool guid = decides & VFCTL_ATTR_GUIDS, mac = decides & VFCTL_ATTR_MAC;
-	struct trial *x = add_trial(t, "attributes", selftest_try_attrs, "%s%s%s%s%s%s%s", keys[0],
-		guid || mac ? "" : "=", guid || mac ? "" : values[0], second ? " " : "",
-		second ? keys[1] : "", second ? "=" : "", second ? values[1] : "");
+	struct trial *x;
 
+	/* The report shows only the kind of an address: it must not contain addresses. */
+	if (decides & (VFCTL_ATTR_GUIDS | VFCTL_ATTR_MAC))
+		x = add_trial(t, "attributes", selftest_try_attrs, "%s", keys[0]);
+	else if (keys[1])
+		x = add_trial(t, "attributes", selftest_try_attrs, "%s=%s %s=%s", keys[0], values[0],
+			keys[1], values[1]);
+	else
+		x = add_trial(t, "attributes", selftest_try_attrs, "%s=%s", keys[0], values[0]);
 	for (size_t i = 0; i < 3 && keys[i]; i++)
 		vfctl_vf_attrs_parse(t->ctx, keys[i], values[i], &x->attrs);
 	x->expect = expect_attr(t, decides);

@@ -108,7 +108,7 @@ static int write_count(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf, uint32
 	if (r == -ENOENT && pci_driver(ctx, pf, driver) == 0 && !driver[0])
 		return pci_fail_unbound(ctx, pf, r);
 	if (count)
-		snprintf(what, sizeof(what), "%u VF%s", count, count == 1 ? "" : "s");
+		snprintf(what, sizeof(what), "%u VF%s", count, plural(count));
 	return ctx_fail(ctx, r, "the kernel rejected %s (%s: %s)", what, errno_name(r),
 		numvfs_hint(r));
 }

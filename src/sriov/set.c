@@ -134,7 +134,7 @@ int vf_changes_add_set(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv,
 		r = attrs_check(ctx, pf, s.changes, s.count);
 	if (r < 0)
 		return r;
-	step_begin(steps, "%s: set VF%s %s", vfctl_pf_name(pf, name), count == 1 ? "" : "s",
+	step_begin(steps, "%s: set VF%s %s", vfctl_pf_name(pf, name), plural(count),
 		message.data ? message.data : "");
 	return add_ops(ctx, &s, steps);
 }

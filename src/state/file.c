@@ -138,6 +138,22 @@ static int make_tables(struct db *db)
 	return r < 0 ? r : db_exec(db, "COMMIT");
 }
 
+static const char *file_type(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "a directory";
+	case S_IFLNK:
+		return "a symbolic link";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
 /*
  * SQLite opens any kind of file: it blocks on a FIFO, and a device may react. Everything but a
  * plain file is rejected beforehand, with its type; a missing file is accepted.
@@ -155,10 +171,7 @@ static int check_plain(struct vfctl_ctx *ctx, const char *path)
 		if (lstat(file, &st) < 0 || S_ISREG(st.st_mode))
 			continue;
 		return ctx_fail(ctx, -EBADF, "state file %s is %s, not a file; move it, or name another "
-			"with --state", file,
-			S_ISDIR(st.st_mode) ? "a directory" : S_ISLNK(st.st_mode) ? "a symbolic link"
-			: S_ISFIFO(st.st_mode) ? "a FIFO" : S_ISSOCK(st.st_mode) ? "a socket"
-			: "a device");
+			"with --state", file, file_type(st.st_mode));
 	}
 	return 0;
 }

@@ -129,10 +129,9 @@ static int fail_shrunk(struct ids_db *s, const struct vfctl_id_pool *pool,
 
 	return ctx_fail(s->base.ctx, -EINVAL, "pool %s in host.yaml no longer includes %" PRIu64 " "
 		"leased value%s, the first %s (of %s %s); keep them in its ranges until they are "
-		"released", pool->name, count, count == 1 ? "" : "s",
+		"released", pool->name, count, plural(count),
 		vfctl_id_format(first->kind, first->value, text),
-		o->domain_uuid[0] ? "domain" : "host", o->domain_name[0] ? o->domain_name
-		: o->domain_uuid[0] ? o->domain_uuid : o->host);
+		o->domain_uuid[0] ? "domain" : "host", vfctl_id_owner_name(o));
 }
 
 /* Values of the pool outside of its ranges belong to no pool now; refused if one is in use. */

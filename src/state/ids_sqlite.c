@@ -249,8 +249,7 @@ static int check_has_no_other(struct ids_db *s, const struct vfctl_id *io)
 	if (r <= 0 || other.value == io->value)
 		return r < 0 ? r : 0;
 	return ctx_fail(s->base.ctx, -EEXIST, "%s of %s already has %s; release that first",
-		o->device, o->domain_name[0] ? o->domain_name
-		: o->domain_uuid[0] ? o->domain_uuid : o->host,
+		o->device, vfctl_id_owner_name(o),
 		vfctl_id_format(other.kind, other.value, text));
 }
 

@@ -191,7 +191,7 @@ static void put_switch(struct svg_card *c, const struct vfctl_subnet *s,
 	svg_line(c, SVG_PAD, "s", &about);
 	if (m->switches)
 		buf_printf(&text, "%zu link%s to %zu switch%s", m->links[VFCTL_SUBNET_SWITCH],
-			m->links[VFCTL_SUBNET_SWITCH] == 1 ? "" : "s", m->switches,
+			plural(m->links[VFCTL_SUBNET_SWITCH]), m->switches,
 			m->switches == 1 ? "" : "es");
 	svg_line(c, SVG_PAD, NULL, &text);
 	put_hcas(c, s, m);
@@ -284,7 +284,7 @@ static void draw_bundle(struct sketch *k, const struct vfctl_subnet_node *n,
 	_buf_ struct buf hint = {0};
 
 	buf_printf(&hint, "%s to %s: %zu link%s %s%s", vfctl_subnet_node_name(n, one),
-		vfctl_subnet_node_name(b->peer, other), b->count, b->count == 1 ? "" : "s",
+		vfctl_subnet_node_name(b->peer, other), b->count, plural(b->count),
 		vfctl_subnet_link_text(b->first, rate), b->slow ? ", slower than the neighbours" : "");
 	if (!hint.failed)
 		put_line(k, &k->spots[n - s->nodes], &k->spots[b->peer - s->nodes], hint.data,

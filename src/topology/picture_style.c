@@ -207,7 +207,7 @@ void style_node_line(const struct vfctl_host_model *m, const struct vfctl_node *
 		return;
 	}
 	if (all)
-		buf_printf(text, "%zu core%s (%zu free), ", all, all == 1 ? "" : "s", free);
+		buf_printf(text, "%zu core%s (%zu free), ", all, plural(all), free);
 	else
 		buf_puts(text, "no CPUs, ");
 	buf_puts(text, size_text(n->memory_bytes, (char[SIZE_TEXT]){0}));
@@ -342,7 +342,7 @@ bool style_share(const struct vfctl_node *n, const struct vfctl_occupant *o, str
 	buf_puts(text, ": ");
 	if (!vfctl_cpuset_empty(&cpus)) {
 		buf_printf(text, "%u CPU%s", vfctl_cpuset_count(&cpus),
-			vfctl_cpuset_count(&cpus) == 1 ? "" : "s");
+			plural(vfctl_cpuset_count(&cpus)));
 		comma = ", ";
 	}
 	if (shared) {

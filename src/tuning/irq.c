@@ -122,7 +122,7 @@ int irq_add_pf_steps(struct vfctl_ctx *ctx, const struct vfctl_bdf *pf,
 	vfctl_cpuset_format(cpus, list, sizeof(list));
 	if (elsewhere)
 		step_begin(steps, "%zu interrupt%s of PF %s to CPUs %s", elsewhere,
-			elsewhere == 1 ? "" : "s", TEXT(pf), list);
+			plural(elsewhere), TEXT(pf), list);
 	for (size_t i = 0; i < count; i++)
 		if (is_elsewhere(&all[i], cpus))
 			add_vector(pf, &all[i], list, steps);

@@ -79,12 +79,12 @@ static const char *const driver_text[] = {
 
 static void begin_bind(struct steps *steps, const struct create *c, uint32_t count)
 {
-	const char *plural = count == 1 ? "" : "s";
+	const char *many = plural(count);
 
 	if (c->driver == VFCTL_VF_DRIVER_NONE)
-		step_begin(steps, "%s: unbind %u VF%s from all drivers", c->name, count, plural);
+		step_begin(steps, "%s: unbind %u VF%s from all drivers", c->name, count, many);
 	else
-		step_begin(steps, "%s: bind %u VF%s to %s", c->name, count, plural,
+		step_begin(steps, "%s: bind %u VF%s to %s", c->name, count, many,
 			driver_text[c->driver]);
 }
 
@@ -277,7 +277,7 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 {
 	const struct vfctl_pf *pf = c->pf;
 	bool host = c->driver == VFCTL_VF_DRIVER_HOST;
-	const char *plural = c->count == 1 ? "" : "s";
+	const char *many = plural(c->count);
 	int r = 0;
 
 	add_load_step(ctx, steps, c);
@@ -287,12 +287,12 @@ static int plan_steps(struct vfctl_ctx *ctx, struct create *c, struct steps *ste
 	}
 	if (pf->num_vfs) {
 		step_begin(steps, "%s: remove the present %u VF%s", c->name, pf->num_vfs,
-			pf->num_vfs == 1 ? "" : "s");
+			plural(pf->num_vfs));
 		r = add_remove(ctx, pf, steps);
 	}
 	if (c->mode_first)
 		eswitch_add_step(pf, c->options->eswitch, steps);
-	step_begin(steps, "%s: create %u VF%s", c->name, c->count, plural);
+	step_begin(steps, "%s: create %u VF%s", c->name, c->count, many);
 	add_count(pf, c->count, 0, steps);
 	if (r == 0)
 		create_add_identity_step(ctx, c, steps);
@@ -395,7 +395,7 @@ int vf_changes_plan_destroy(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 		r = change_new(ctx, &change);
 	if (r == 0 && pf->num_vfs) {
 		step_begin(&change->steps, "%s: remove %u VF%s", vfctl_pf_name(pf, name),
-			pf->num_vfs, pf->num_vfs == 1 ? "" : "s");
+			pf->num_vfs, plural(pf->num_vfs));
 		r = add_remove(ctx, pf, &change->steps);
 	}
 	if (r == 0)

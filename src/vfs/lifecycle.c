@@ -171,7 +171,7 @@ static int check_present_attrs(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		attrs_put(&text, &lacks, lacks.mask);
 		return ctx_fail(ctx, -EEXIST, "%s has %u VF%s already, and VF %u does not have %s; only "
 			"new VFs get attributes; run: vfctl set %s/%u-%u %s", name, pf->num_vfs,
-			pf->num_vfs == 1 ? "" : "s", i, text.data ? text.data : "it", name, range->first,
+			plural(pf->num_vfs), i, text.data ? text.data : "it", name, range->first,
 			range->last, text.data ? text.data : "");
 	}
 	return 0;

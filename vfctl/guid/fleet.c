@@ -7,6 +7,7 @@
 #include "guid/guid.h"
 #include "host_ids.h"
 #include "core/fleet.h"
+#include "core/parse.h"
 
 /* ---- sync ---- */
 
@@ -255,7 +256,7 @@ int guid_publish(struct guid *g)
 		answer_put(g->in->out, NULL, publish_table, &(struct publish_view){changed, g->in->dry_run,
 			!g->in->dry_run});
 	} else if (!g->in->quiet) {
-		out_line(g->in->out, "%zu pool%s %s", changed, changed == 1 ? "" : "s",
+		out_line(g->in->out, "%zu pool%s %s", changed, plural(changed),
 			g->in->dry_run ? "would be published" : "published");
 	}
 	return EXIT_DONE;

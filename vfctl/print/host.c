@@ -282,6 +282,18 @@ void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf)
 		print_vfs(out, ctx, pf);
 }
 
+/* The state of a VF without a holder. */
+static const char *unused_text(const struct vfctl_vf *vf)
+{
+	bool leased = vf->lease.name[0];
+
+	if (!vf->to_clean)
+		return leased ? "not in use" : "free";
+	return leased ? "not in use; to be cleaned after the run of its guest (vfctl recover)"
+		: "not in use; to be cleaned (vfctl does so before a guest gets it; now: vfctl recover "
+		  "--clean)";
+}
+
 void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf *vf,
 	const char *exposed)
 {
@@ -310,12 +322,8 @@ void print_vf(struct out *out, const struct vfctl_pf *pf, const struct vfctl_vf 
 		out_line(out, "  %-12s %s", key, value);
 	if (vf->lease.name[0])
 		out_line(out, "  leased to    domain %s", vf->lease.name);
-	out_line(out, "  holder       %s", vf->holder.kind != VFCTL_HOLDER_NONE
-		? holder_text(vf, text) : vf->lease.name[0] ? vf->to_clean
-		? "not in use; to be cleaned after the run of its guest (vfctl recover)"
-		: "not in use" : vf->to_clean
-		? "not in use; to be cleaned (vfctl does so before a guest gets it; now: vfctl recover "
-		  "--clean)" : "free");
+	out_line(out, "  holder       %s", vf->holder.kind != VFCTL_HOLDER_NONE ? holder_text(vf, text)
+		: unused_text(vf));
 	if (vf->defined_in[0])
 		out_line(out, "  defined in   domain %s%s%s%s, which has no lease of it", vf->defined_in,
 			vf->defined_as[0] ? " (" : "", vf->defined_as, vf->defined_as[0] ? ")" : "");

@@ -7,7 +7,6 @@
 #include "core/parse.h"
 
 #define LABEL 12 /* columns before the text after a label */
-#define S(count) ((count) == 1 ? "" : "s")
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 static const char *cpus_text(const struct vfctl_cpuset *set, char *buf, size_t size)
@@ -89,14 +88,14 @@ static void print_emulator(struct out *out, const struct vfctl_assignment *a)
 	char text[1024];
 
 	out_fold(out, LABEL, "  QEMU      emulator threads on CPU%s %s%s",
-		S(vfctl_cpuset_count(&a->emulator_cpus)),
+		plural(vfctl_cpuset_count(&a->emulator_cpus)),
 		cpus_text(&a->emulator_cpus, text, sizeof(text)),
 		a->emulator_shared ? ", shared with those of other guests" :
 		emulator_shares_vcpu_cpus(a) ? ", where vCPUs run too" : "");
 	if (!vfctl_cpuset_empty(&a->iothread_cpus) &&
 		!vfctl_cpuset_within(&a->iothread_cpus, &a->emulator_cpus))
 		out_fold(out, LABEL, "  QEMU      I/O threads on CPU%s %s",
-			S(vfctl_cpuset_count(&a->iothread_cpus)),
+			plural(vfctl_cpuset_count(&a->iothread_cpus)),
 			cpus_text(&a->iothread_cpus, text, sizeof(text)));
 }
 
@@ -110,13 +109,13 @@ static void print_one_cell(struct out *out, const struct vfctl_assignment *a)
 		out_fold(out, LABEL, "  vCPUs     %u, %son host CPU%s %s",
 			c->vcpu_count - c->shared_vcpus,
 			c->vcpu_count - c->shared_vcpus == 1 ? "" : "one each ",
-			S(c->vcpu_count - c->shared_vcpus), text);
+			plural(c->vcpu_count - c->shared_vcpus), text);
 	}
 	if (c->shared_vcpus)
 		out_fold(out, LABEL, "  shared    %u vCPU%s on host CPU%s %s, shared with those "
 			"of other guests",
-			c->shared_vcpus, S(c->shared_vcpus),
-			S(vfctl_cpuset_count(&c->shared_cpus)),
+			c->shared_vcpus, plural(c->shared_vcpus),
+			plural(vfctl_cpuset_count(&c->shared_cpus)),
 			cpus_text(&c->shared_cpus, text, sizeof(text)));
 	print_emulator(out, a);
 	size_text(c->memory_bytes, memory);
@@ -146,7 +145,7 @@ static void print_cells(struct out *out, const struct vfctl_assignment *a)
 			snprintf(vcpus, sizeof(vcpus), "vCPUs %u-%u", c->first_vcpu,
 				c->first_vcpu + c->vcpu_count - 1);
 		out_fold(out, LABEL, "  cell %-4zu node %d: %s on host CPU%s %s%s; %s%s%s%s", k,
-			c->node, vcpus, S(c->vcpu_count - c->shared_vcpus), text, shared,
+			c->node, vcpus, plural(c->vcpu_count - c->shared_vcpus), text, shared,
 			size_text(c->memory_bytes, memory), c->page_bytes ? " in pages of " : "",
 			c->page_bytes ? size_text(c->page_bytes, page) : "",
 			c->memory_node == c->node ? "" : " of another node");
@@ -240,7 +239,7 @@ void print_left(struct out *out, const struct vfctl_host_model *model,
 		vfctl_cpuset_and(&here, &left);
 		out_fold(out, LABEL, "  node %-4u %u of %u CPU%s stay%s free: %s", node->id,
 			vfctl_cpuset_count(&here), vfctl_cpuset_count(&node->cpus),
-			S(vfctl_cpuset_count(&node->cpus)),
+			plural(vfctl_cpuset_count(&node->cpus)),
 			vfctl_cpuset_count(&here) == 1 ? "s" : "",
 			cpus_text(&here, text, sizeof(text)));
 	}
@@ -341,7 +340,7 @@ static void print_shared_cores(struct out *out, const struct vfctl_plan *plan)
 		}
 	if (guests)
 		out_fold(out, LABEL, "  QEMU      emulator threads of %zu guest%s on CPU%s %s, shared",
-			guests, S(guests), S(vfctl_cpuset_count(&shared)),
+			guests, plural(guests), plural(vfctl_cpuset_count(&shared)),
 			cpus_text(&shared, text, sizeof(text)));
 }
 
@@ -370,7 +369,7 @@ void print_batch(struct out *out, const struct vfctl_host_model *model,
 	}
 	out_line(out, "%s", "");
 	out_fold(out, 2, "%" PRIu64 " of %zu guest%s placed, %" PRIu64 " of them wholly local",
-		plan->value[VFCTL_LEVEL_PLACED], plan->count, S(plan->count),
+		plan->value[VFCTL_LEVEL_PLACED], plan->count, plural(plan->count),
 		plan->value[VFCTL_LEVEL_LOCAL]);
 	print_shared_cores(out, plan);
 	print_left(out, model, plan);
@@ -402,10 +401,10 @@ static void move_text(const struct vfctl_host_model *m, const struct vfctl_occup
 	cpus_text(&from, before, sizeof(before));
 	nodes_text(a, after, sizeof(after));
 	if (vfctl_cpuset_within(&from, &to) && vfctl_cpuset_within(&to, &from))
-		snprintf(buf, 640, "within node%s %s", S(a->cell_count), after);
+		snprintf(buf, 640, "within node%s %s", plural(a->cell_count), after);
 	else
-		snprintf(buf, 640, "from node%s %s to node%s %s", S(vfctl_cpuset_count(&from)),
-			before, S(a->cell_count), after);
+		snprintf(buf, 640, "from node%s %s to node%s %s", plural(vfctl_cpuset_count(&from)),
+			before, plural(a->cell_count), after);
 }
 
 static void print_moved_memory(struct out *out, const struct vfctl_occupant *o,
@@ -426,7 +425,7 @@ void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 	char move[640], cpus[256], pf[64];
 
 	out_fold(out, 2, "%zu of %zu guest%s %s wholly local", r->local_before, r->plan->count,
-		S(r->plan->count), r->plan->count == 1 || r->local_before == 1 ? "is" : "are");
+		plural(r->plan->count), r->plan->count == 1 || r->local_before == 1 ? "is" : "are");
 	for (size_t i = 0; i < r->move_count; i++) {
 		const struct vfctl_occupant *o = &model->occupants[r->moves[i].occupant];
 		const struct vfctl_assignment *a = r->moves[i].to;
@@ -443,7 +442,7 @@ void print_rebalance(struct out *out, const struct vfctl_host_model *model,
 	if (!r->move_count)
 		out_line(out, "no move makes it better");
 	else
-		out_fold(out, 2, "with %zu move%s %zu of %zu %s", r->move_count, S(r->move_count),
+		out_fold(out, 2, "with %zu move%s %zu of %zu %s", r->move_count, plural(r->move_count),
 			r->local_after, r->plan->count, r->local_after == 1 ? "is" : "are");
 	print_proof(out, model, r->plan);
 }

@@ -3,14 +3,14 @@
 #include "print/subnet.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "print/topology.h"
+#include "core/parse.h"
 
 #define NAME(node) vfctl_subnet_node_name((node), (char[VFCTL_GUID_TEXT]){0})
 #define GUID(guid) vfctl_guid_format((guid), (char[VFCTL_GUID_TEXT]){0})
-#define PLURAL(count) ((count) == 1 ? "" : "s")
-
 /* ---- text ---- */
 
 static void print_totals(struct out *out, const struct vfctl_subnet *s)
@@ -19,16 +19,16 @@ static void print_totals(struct out *out, const struct vfctl_subnet *s)
 	char levels[40] = "", routers[40] = "", aggregation[48] = "";
 
 	if (s->levels)
-		snprintf(levels, sizeof(levels), " in %u level%s", s->levels, PLURAL(s->levels));
+		snprintf(levels, sizeof(levels), " in %u level%s", s->levels, plural(s->levels));
 	if (n[VFCTL_SUBNET_ROUTER])
 		snprintf(routers, sizeof(routers), ", %zu router%s", n[VFCTL_SUBNET_ROUTER],
-			PLURAL(n[VFCTL_SUBNET_ROUTER]));
+			plural(n[VFCTL_SUBNET_ROUTER]));
 	if (n[VFCTL_SUBNET_AGGREGATION])
 		snprintf(aggregation, sizeof(aggregation), ", %zu aggregation node%s",
-			n[VFCTL_SUBNET_AGGREGATION], PLURAL(n[VFCTL_SUBNET_AGGREGATION]));
+			n[VFCTL_SUBNET_AGGREGATION], plural(n[VFCTL_SUBNET_AGGREGATION]));
 	out_fold(out, 0, "InfiniBand fabric: %zu switch%s%s, %zu HCA%s%s%s; %zu link%s, %zu slow",
 		n[VFCTL_SUBNET_SWITCH], n[VFCTL_SUBNET_SWITCH] == 1 ? "" : "es", levels, n[VFCTL_SUBNET_HCA],
-		PLURAL(n[VFCTL_SUBNET_HCA]), routers, aggregation, s->link_count, PLURAL(s->link_count),
+		plural(n[VFCTL_SUBNET_HCA]), routers, aggregation, s->link_count, plural(s->link_count),
 		s->slow_count);
 	if (s->unknown_count)
 		out_fold(out, 4, "  ! %zu link%s to nodes that the text does not have: it is incomplete",
@@ -104,14 +104,28 @@ static const char *own_device(const struct vfctl_subnet_bundle *b)
 	return b->first->device;
 }
 
+static void add_note(char *text, size_t size, const char *what, const char *name)
+{
+	size_t len = strlen(text);
+
+	snprintf(text + len, size - len, "%s%s%s", len ? ", " : "", what, name);
+}
+
 static void print_note(struct out *out, const struct vfctl_subnet_bundle *b)
 {
 	static const char *const kinds[] = {[VFCTL_SUBNET_ROUTER] = "router",
 		[VFCTL_SUBNET_AGGREGATION] = "aggregation node", [VFCTL_SUBNET_KINDS] = NULL};
 	const char *own = own_device(b), *kind = b->peer ? kinds[b->peer->kind] : "not in the text";
 
-	out_cell(out, "%s%s%s%s%s%s", b->slow ? "! slow" : "", b->slow && (own || kind) ? ", " : "",
-		own ? "this host: " : "", own ? own : "", own && kind ? ", " : "", kind ? kind : "");
+	char note[512] = "";
+
+	if (b->slow)
+		add_note(note, sizeof(note), "! slow", "");
+	if (own)
+		add_note(note, sizeof(note), "this host: ", own);
+	if (kind)
+		add_note(note, sizeof(note), kind, "");
+	out_cell(out, "%s", note);
 }
 
 static void print_bundle(struct out *out, const struct vfctl_subnet_bundle *b)

@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "print/topology_parts.h"
+#include "core/parse.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define WIDTH_LEAST 40 /* minimum number of columns for a list */
@@ -188,12 +189,12 @@ static void print_head(struct out *out, const struct vfctl_host_model *m,
 			s.mixed_threads ? "1 to " : "", s.threads);
 	if (s.l3_groups)
 		snprintf(l3, sizeof(l3), ", %u L3 cache%s", s.l3_groups,
-			s.l3_groups == 1 ? "" : "s");
+			plural(s.l3_groups));
 	if (s.package >= 0)
 		snprintf(package, sizeof(package), " in package %d", s.package);
 	out_line(out, "node %u: %u core%s%s%s%s; %s; %u core%s free", n->id, s.cores,
-		s.cores == 1 ? "" : "s", threads, package, l3, memory, s.free_cores,
-		s.free_cores == 1 ? "" : "s");
+		plural(s.cores), threads, package, l3, memory, s.free_cores,
+		plural(s.free_cores));
 }
 
 /* One character for each core, and a bar between cores with different L3 caches. */
@@ -265,7 +266,7 @@ static void print_qemu(struct out *out, const struct vfctl_host_model *m,
 		for (size_t o = 0; o < m->occupant_count; o++)
 			guests += vfctl_cpuset_intersects(&m->occupants[o].qemu_cpus, &c->cpus);
 		snprintf(more, sizeof(more), "  carries QEMU's threads of %u guest%s, %u at most",
-			guests, guests == 1 ? "" : "s",
+			guests, plural(guests),
 			vfctl_cpuset_count(&c->cpus) * VFCTL_QEMU_GUESTS_PER_CPU);
 		if (guests)
 			print_set(out, "+ QEMU", n, &c->cpus, more);
@@ -348,7 +349,7 @@ static void print_distances(struct out *out, const struct vfctl_topology *t, siz
 			if (k != row && t->distances[row * t->node_count + k] == next)
 				vfctl_cpuset_add(&nodes, t->nodes[k].id);
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%u to node%s %s",
-			len ? ", " : "", next, vfctl_cpuset_count(&nodes) == 1 ? "" : "s",
+			len ? ", " : "", next, plural(vfctl_cpuset_count(&nodes)),
 			cpus_text(&nodes, list, sizeof(list)));
 		last = next;
 	}
@@ -501,13 +502,13 @@ static void print_summary(struct out *out, const struct vfctl_host_model *m)
 		vfs += m->pfs[i].num_vfs;
 	if (packages)
 		snprintf(sockets, sizeof(sockets), "%u package%s, ", packages,
-			packages == 1 ? "" : "s");
+			plural(packages));
 	if (m->gpu_count)
-		snprintf(gpus, sizeof(gpus), ", %zu GPU%s", m->gpu_count, m->gpu_count == 1 ? "" : "s");
+		snprintf(gpus, sizeof(gpus), ", %zu GPU%s", m->gpu_count, plural(m->gpu_count));
 	out_line(out, "%zu NUMA node%s, %s%zu core%s, %u CPU%s; %zu PF%s, %u VF%s, %zu free%s",
-		t->node_count, t->node_count == 1 ? "" : "s", sockets, t->core_count,
-		t->core_count == 1 ? "" : "s", cpus, cpus == 1 ? "" : "s", m->pf_count,
-		m->pf_count == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", m->vf_count, gpus);
+		t->node_count, plural(t->node_count), sockets, t->core_count,
+		plural(t->core_count), cpus, plural(cpus), m->pf_count,
+		plural(m->pf_count), vfs, plural(vfs), m->vf_count, gpus);
 	out_line(out, "a sign per core, | between L3 caches: . free, = the host's own,");
 	out_line(out, "~ shared by guests, a letter: that guest, + QEMU's threads of guests,");
 	out_line(out, "# in use by other programs, * used by several guests");

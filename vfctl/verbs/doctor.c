@@ -6,6 +6,7 @@
 #include "command.h"
 #include "host_ids.h"
 #include "core/doctor.h"
+#include "core/parse.h"
 
 #define INDENT 10
 
@@ -63,9 +64,9 @@ static void print_text(struct invocation *in, const struct vfctl_doctor_report *
 		out_fold(in->out, INDENT, "%-9s %s: %s", "not seen", d->unexamined[i].check,
 			d->unexamined[i].why);
 	out_line(in->out, "%zu checks: %zu problem%s, %zu warning%s, %zu note%s%s", d->checks,
-		counts[VFCTL_PROBLEM], counts[VFCTL_PROBLEM] == 1 ? "" : "s", counts[VFCTL_WARNING],
-		counts[VFCTL_WARNING] == 1 ? "" : "s", counts[VFCTL_NOTE],
-		counts[VFCTL_NOTE] == 1 ? "" : "s",
+		counts[VFCTL_PROBLEM], plural(counts[VFCTL_PROBLEM]), counts[VFCTL_WARNING],
+		plural(counts[VFCTL_WARNING]), counts[VFCTL_NOTE],
+		plural(counts[VFCTL_NOTE]),
 		d->unexamined_count ? "; some checks could not be made" : "");
 }
 

@@ -28,8 +28,7 @@ char *guid_who(const struct vfctl_id *id, char buf[GUID_WHO])
 	if (id->state == VFCTL_ID_QUARANTINED)
 		snprintf(buf, GUID_WHO, "%s", id->note);
 	else if (o->domain_uuid[0])
-		snprintf(buf, GUID_WHO, "domain %s %s",
-			o->domain_name[0] ? o->domain_name : o->domain_uuid, o->device);
+		snprintf(buf, GUID_WHO, "domain %s %s", vfctl_id_owner_name(o), o->device);
 	else
 		snprintf(buf, GUID_WHO, "host %s%s%s", o->host, o->device[0] ? " " : "",
 			o->device);

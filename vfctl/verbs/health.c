@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "core/doctor.h"
+#include "core/parse.h"
 
 #define INDENT 26
 
@@ -32,8 +33,8 @@ static void print_text(struct out *out, const struct vfctl_readiness *report)
 		if (row->remedy)
 			out_fold(out, INDENT, "           %-14s %s", "remedy", row->remedy);
 	}
-	out_line(out, "%zu item%s, %zu problem%s", report->count, report->count == 1 ? "" : "s",
-		report->problems, report->problems == 1 ? "" : "s");
+	out_line(out, "%zu item%s, %zu problem%s", report->count, plural(report->count),
+		report->problems, plural(report->problems));
 }
 
 #define OF struct vfctl_ready_item

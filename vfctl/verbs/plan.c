@@ -353,9 +353,13 @@ static int run_plan(struct invocation *in)
 		return usage(in, "%s takes no GUEST.yaml", batch ? "--batch" : "--rebalance");
 	if (!batch && !rebalance && !in->arg_count)
 		return usage(in, "GUEST.yaml is missing");
-	return batch ? run_batch(&p, batch) : rebalance ? run_rebalance(&p)
-		: why_not ? run_why_not(&p)
-		: option_of(in, "model") ? run_on_model(&p) : run_live(&p);
+	if (batch)
+		return run_batch(&p, batch);
+	if (rebalance)
+		return run_rebalance(&p);
+	if (why_not)
+		return run_why_not(&p);
+	return option_of(in, "model") ? run_on_model(&p) : run_live(&p);
 }
 
 static const struct answer plan_answer[] = {{"For one guest", one_table, false},

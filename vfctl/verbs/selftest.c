@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "core/host.h"
+#include "core/parse.h"
 #include "core/selftest.h"
 
 #define REPORT 1 /* version of the JSON format */
@@ -54,7 +55,7 @@ static void print_head(struct out *out, const struct vfctl_selftest_card *c)
 
 	out_line(out, "%s %s, driver %s, %" PRIu32 " VF%s, kernel %s, vfctl " VFCTL_VERSION,
 		strcmp(kind, "other") ? kind : "Function of another kind",
-		c->device_id, c->driver, c->total_vfs, c->total_vfs == 1 ? "" : "s",
+		c->device_id, c->driver, c->total_vfs, plural(c->total_vfs),
 		c->kernel[0] ? c->kernel : "unknown");
 	if (!c->moderation_known && !c->attributes_known)
 		out_line(out, "vfctl's tables do not have this driver: every result is new");

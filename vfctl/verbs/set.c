@@ -10,6 +10,7 @@
 #include "main.h"
 #include "session.h"
 #include "core/hypervisor.h"
+#include "core/parse.h"
 #include "core/sriov.h"
 
 #define VFS_MAX 4096
@@ -165,7 +166,7 @@ static int run_set(struct invocation *in)
 		r = vfctl_set_plan(in->ctx, items.v, items.count, &options, in->dry_run, &change);
 	if (r < 0)
 		return fail(in, r);
-	snprintf(done, sizeof(done), "%zu VF%s set; %s", items.count, items.count == 1 ? "" : "s",
+	snprintf(done, sizeof(done), "%zu VF%s set; %s", items.count, plural(items.count),
 		options.config && !options.live ? "it takes effect when its domain starts next"
 						: "every value reads back");
 	in->result_vfs = items.v;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "run_plan.h"
+#include "core/parse.h"
 
 /* Digits only: no sign, no 0x, no spaces, and at most the number of VFs that PCI permits. */
 static int read_count(const char *text, uint32_t *ret)
@@ -39,7 +40,7 @@ static int run_create(struct invocation *in)
 	in->result_pf = in->args[0];
 	r = vfctl_plan_create(p.session, in->args[0], count, planning_options(&p), in->dry_run,
 		&change);
-	snprintf(done, sizeof(done), "%s has %u VF%s", in->args[0], count, count == 1 ? "" : "s");
+	snprintf(done, sizeof(done), "%s has %u VF%s", in->args[0], count, plural(count));
 	return planning_run(in, &p, r, change, done);
 }
 

@@ -249,6 +249,15 @@ static void print_bus(struct invocation *in, const struct vfctl_pf *pf)
 			"4 of setpci CAP_EXP+8.w, or the firmware's PCI_WR_ORDERING");
 }
 
+static const char *fit_text(const struct vfctl_pf_moderation *m)
+{
+	if (!m->wanted.mask)
+		return "; nothing is declared for it";
+	if (m->fit.changes)
+		return ", differs from what is wanted";
+	return m->fit.set.mask ? ", as wanted" : ", which accepts no wanted setting";
+}
+
 static void print_pf(struct invocation *in, const struct vfctl_pf *pf,
 	const struct vfctl_pf_moderation *m,
 	const struct vfctl_profile *profile)
@@ -256,10 +265,7 @@ static void print_pf(struct invocation *in, const struct vfctl_pf *pf,
 	char name[VFCTL_BDF_TEXT];
 
 	out_line(in->out, "%s: interrupt moderation of its driver %s%s%s%s", vfctl_pf_name(pf, name),
-		pf->driver, profile ? ", profile " : "", profile ? profile->name : "",
-		!m->wanted.mask ? "; nothing is declared for it" : m->fit.changes
-			? ", differs from what is wanted" : m->fit.set.mask ? ", as wanted"
-			: ", which accepts no wanted setting");
+		pf->driver, profile ? ", profile " : "", profile ? profile->name : "", fit_text(m));
 	print_rows(in->out, m);
 	if (m->wanted.mask && !m->fit.known)
 		out_line(in->out, "  vfctl does not know the limits of that driver: it may reject "

@@ -64,10 +64,16 @@ static struct vfctl_free_vf gone_vf(const struct vfctl_host_model *m,
 {
 	const struct vfctl_model_pf *pf = model_pf(m, &vf->pf);
 
-	return (struct vfctl_free_vf){.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
-		.node = pf ? pf->node : VFCTL_NODE_NONE,
-		.fabric = pf ? pf->fabric : VFCTL_FABRIC_OTHER, .port = pf ? pf->port : 0,
-		.root = pf ? pf->root : VFCTL_ROOT_UNKNOWN};
+	struct vfctl_free_vf gone = {.bdf = vf->bdf, .pf = vf->pf, .index = vf->index,
+		.node = VFCTL_NODE_NONE, .fabric = VFCTL_FABRIC_OTHER, .root = VFCTL_ROOT_UNKNOWN};
+
+	if (pf) {
+		gone.node = pf->node;
+		gone.fabric = pf->fabric;
+		gone.port = pf->port;
+		gone.root = pf->root;
+	}
+	return gone;
 }
 
 /* ---- leases ---- */

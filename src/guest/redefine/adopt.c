@@ -373,7 +373,7 @@ static int add_end_steps(struct vfctl_ctx *ctx, struct adopt_op *o,
 		return r;
 	step_add_op(&change->steps, &op_unlease, "", before, lease->domain_uuid,
 		"end the lease of domain %s (%zu VF%s)", lease->domain_name, lease->vf_count,
-		lease->vf_count == 1 ? "" : "s");
+		plural(lease->vf_count));
 	return identities_add_return_step(ctx, &o->a.identities, change);
 }
 

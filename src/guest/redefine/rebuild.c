@@ -297,7 +297,7 @@ static void find_shared(const struct vfctl_lease *a, const struct vfctl_lease *b
 	vfctl_cpuset_and(&cpus, &b->cpus);
 	vfctl_cpuset_format(&cpus, list, sizeof(list));
 	if (list[0])
-		snprintf(ret, 128, "CPU%s %s", vfctl_cpuset_count(&cpus) == 1 ? "" : "s", list);
+		snprintf(ret, 128, "CPU%s %s", plural(vfctl_cpuset_count(&cpus)), list);
 	for (size_t i = 0; i < a->vf_count; i++)
 		if (has_vf(b, &a->vfs[i].bdf))
 			snprintf(ret, 128, "VF %s", TEXT(&a->vfs[i].bdf));

@@ -66,6 +66,13 @@ struct vfctl_id_owner {
 	char domain_name[201];	/**< only for messages */
 	char device[65];	/**< of a domain "vf0", "vf1", ...; of a host "BDF/INDEX" */
 };
+/** For messages: the domain's name, else its UUID, else the host. */
+static inline const char *vfctl_id_owner_name(const struct vfctl_id_owner *owner)
+{
+	if (owner->domain_name[0])
+		return owner->domain_name;
+	return owner->domain_uuid[0] ? owner->domain_uuid : owner->host;
+}
 
 enum vfctl_id_state {
 	VFCTL_ID_LEASED,      /**< it has an owner */

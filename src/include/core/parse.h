@@ -18,5 +18,10 @@ int parse_seconds(const char *text, uint32_t min, uint32_t max, uint32_t *ret);
  * free.
  */
 char *size_text(uint64_t bytes, char buf[SIZE_TEXT]);
+/* The ending of a noun after a number: "1 VF", "2 VFs". */
+static inline const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
 
 #endif

@@ -288,7 +288,7 @@ static void want_text(struct buf *line, const struct change *change,
 		buf_printf(line, "any PF of the same network instead of %s", pf);
 	else
 		buf_printf(line, "%" PRIu64 " VF%s of %s%s", change->value,
-			change->value == 1 ? "" : "s", w->any_pf ? "any PF" : pf,
+			plural(change->value), w->any_pf ? "any PF" : pf,
 			w->cell == VFCTL_CELL_EACH ? " in each cell" : "");
 }
 
@@ -335,7 +335,7 @@ void change_text(struct buf *line, const struct change *change, const struct cap
 			" (slower: these share CPUs with other guests)" : "");
 	else if (change->kind == CHANGE_VCPUS)
 		buf_printf(line, "%" PRIu64 " vCPU%s", change->value,
-			change->value == 1 ? "" : "s");
+			plural(change->value));
 	else if (change->kind == CHANGE_BYTES)
 		buf_printf(line, "%s of memory", size_text(change->value, text));
 	else if (change->kind < CHANGE_OF_HOST)

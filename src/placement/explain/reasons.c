@@ -42,7 +42,7 @@ static bool explain_nodes(struct vfctl_assignment *a, const struct capacity *cap
 		buf_printf(&line, "%snode %d", k ? ", " : "", c->node);
 		if (at >= 0)
 			buf_printf(&line, " (%u whole core%s stay%s free)", left[at].core_count,
-				left[at].core_count == 1 ? "" : "s",
+				plural(left[at].core_count),
 				left[at].core_count == 1 ? "s" : "");
 	}
 	buf_puts(&line, a->local ? "; everything is local" : "; not everything is local");
@@ -168,7 +168,7 @@ static bool explain_cpus(struct vfctl_assignment *a, const struct capacity *capa
 		print_set(&line, &idle);
 	}
 	buf_printf(&line, "; the guest sees %" PRIu32 " thread%s per core", a->guest_threads,
-		a->guest_threads == 1 ? "" : "s");
+		plural(a->guest_threads));
 	if (request->threads == VFCTL_THREADS_PREFER && a->guest_threads == 1 && alone > 1 &&
 		alone == a->vcpu_count && has_siblings(a, capacity))
 		buf_puts(&line, " (the vCPUs do not fill cores of equal size)");

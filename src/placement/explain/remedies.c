@@ -504,7 +504,7 @@ static void try_more_vfs(struct refusal *f)
 		return;
 	pf = &m->pfs[best.index];
 	buf_printf(&line, "create %" PRIu64 " more VF%s on %s (it has %" PRIu32 " of %" PRIu32
-		"), or release a guest that holds some", best.value, best.value == 1 ? "" : "s",
+		"), or release a guest that holds some", best.value, plural(best.value),
 		pf_text(m, &pf->bdf, message), pf->num_vfs, pf->max_vfs);
 	tell_remedy_of_host(f, &best, &line);
 }
@@ -550,7 +550,7 @@ static void try_more_pages(struct refusal *f)
 	if (!best.value || f->error)
 		return;
 	buf_printf(&line, "reserve %" PRIu64 " more page%s of %s on node %d (hugepages-%" PRIu64
-		"kB/nr_hugepages)", best.value, best.value == 1 ? "" : "s",
+		"kB/nr_hugepages)", best.value, plural(best.value),
 		size_text(r->page_bytes, page), f->capacity->nodes[best.index].id,
 		r->page_bytes / 1024);
 	tell_remedy_of_host(f, &best, &line);

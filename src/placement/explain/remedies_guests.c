@@ -27,7 +27,7 @@ static void tell_move(struct refusal *f, size_t occupant, uint32_t cpus, uint64_
 
 	refusal_nodes(f->capacity, nodes, where);
 	buf_printf(&line, "or move guest %s (%" PRIu32 " CPU%s, %zu VF%s) %s %s", o->name, cpus,
-		cpus == 1 ? "" : "s", o->vf_count, o->vf_count == 1 ? "" : "s",
+		plural(cpus), o->vf_count, plural(o->vf_count),
 		nodes == nodes_of(f->capacity, o) ? "within" : "to", where);
 	tell_remedy_of_host(f, &change, &line);
 }
@@ -101,7 +101,7 @@ static void tell_leave(struct refusal *f, size_t guest, uint64_t nodes)
 
 	refusal_nodes(f->capacity, nodes, where);
 	buf_printf(&line, "or omit guest %s (%" PRIu32 " vCPU%s, %zu VF%s): then it fits on %s",
-		r->name, r->vcpus, r->vcpus == 1 ? "" : "s", vfs, vfs == 1 ? "" : "s", where);
+		r->name, r->vcpus, plural(r->vcpus), vfs, plural(vfs), where);
 	tell_remedy_of_host(f, &change, &line);
 }
 

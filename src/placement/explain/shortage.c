@@ -9,8 +9,6 @@
 #include "base/parse.h"
 #include "placement/explain/refuse.h"
 
-#define S(n) ((n) == 1 ? "" : "s")
-
 static void note_shortage(struct refusal *f, uint64_t nodes, const struct buf *line)
 {
 	char *text = line->failed ? NULL : strdup(line->data);
@@ -256,13 +254,13 @@ static void cores_text(const struct refusal *f, const struct vfctl_request *r,
 	uint32_t need = cores_needed(r, f->capacity->class_threads[f->capacity->class_count - 1]);
 
 	buf_printf(line, "%u free whole core%s (%" PRIu32 " CPU%s), ", room->core_count,
-		S(room->core_count), room->threads, S(room->threads));
+		plural(room->core_count), room->threads, plural(room->threads));
 	if (room->core_count >= need + extra && room->threads >= vcpus)
 		buf_printf(line, "but they do not fit %" PRIu32 " vCPU%s (threads: %s)", vcpus,
-			S(vcpus), vfctl_threads_name(r->threads));
+			plural(vcpus), vfctl_threads_name(r->threads));
 	else if (extra || need != vcpus)
 		buf_printf(line, "%" PRIu32 " needed: %" PRIu32 " for %" PRIu32 " vCPU%s "
-			"(threads: %s)", need + extra, need, vcpus, S(vcpus),
+			"(threads: %s)", need + extra, need, vcpus, plural(vcpus),
 			vfctl_threads_name(r->threads));
 	else
 		buf_printf(line, "%" PRIu32 " needed", need);
@@ -363,7 +361,7 @@ static void find_shortage(struct refusal *f, const struct vfctl_request *r, unsi
 		return;
 	else if (room->shared < r->shared_vcpus)
 		buf_printf(line, "%" PRIu32 " shared vCPU%s requested, its shared CPUs have capacity "
-			"for %" PRIu32 " more", r->shared_vcpus, S(r->shared_vcpus), room->shared);
+			"for %" PRIu32 " more", r->shared_vcpus, plural(r->shared_vcpus), room->shared);
 	else if (!has_cores(f, r, false))
 		cores_text(f, r, room, line);
 	else if (!has_cores(f, r, true))
@@ -495,7 +493,7 @@ static bool say_cells(struct refusal *f)
 		if (refusal_fits_on(f, f->capacity, &cell.r) || f->error)
 			continue;
 		snprintf(of, sizeof(of), "cell %zu (%" PRIu32 " vCPU%s, %s) on ", k, cell.r.vcpus,
-			S(cell.r.vcpus), size_text(cell.r.memory_bytes, memory));
+			plural(cell.r.vcpus), size_text(cell.r.memory_bytes, memory));
 		say_nodes(f, &cell.r, of);
 		any++;
 	}
@@ -515,7 +513,7 @@ static void say_together(struct refusal *f)
 	if (extra && refusal_fits_on(f, f->capacity, &c.r)) {
 		refusal_say(f, reason_add(f->a, VFCTL_REASON_SHORT, "its cells fit, but no node of a "
 			"cell has %" PRIu32 " whole core%s left for QEMU's threads",
-			extra, S(extra)));
+			extra, plural(extra)));
 		return;
 	}
 	changed_request_init(&c, r);

@@ -12,7 +12,7 @@ const char *check_cpus_text(const struct vfctl_cpuset *set, char buf[SET_TEXT])
 	char list[SET_TEXT - 16];
 
 	vfctl_cpuset_format(set, list, sizeof(list));
-	snprintf(buf, SET_TEXT, "CPU%s %s", vfctl_cpuset_count(set) == 1 ? "" : "s", list);
+	snprintf(buf, SET_TEXT, "CPU%s %s", plural(vfctl_cpuset_count(set)), list);
 	return buf;
 }
 

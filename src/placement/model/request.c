@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define S(count) ((count) == 1 ? "" : "s")
-
 static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request, size_t i)
 {
 	const struct vfctl_vf_want *w = &request->wants[i];
@@ -24,7 +22,7 @@ static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request
 		(w->cell >= 0 && (size_t)w->cell >= request->cell_count))
 		return ctx_fail(ctx, -EINVAL, "%s: VF want %zu is for cell %d, but the guest has %zu "
 			"cell%s, numbered from 0", request->name, i + 1, w->cell,
-			request->cell_count, S(request->cell_count));
+			request->cell_count, plural(request->cell_count));
 	return 0;
 }
 
@@ -117,8 +115,8 @@ static int check_cells(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 	if (request->cell_count > request->vcpus || request->cell_count > VFCTL_CELLS_MAX)
 		return ctx_fail(ctx, -EINVAL, "%s: %zu cell%s for %" PRIu32 " vCPU%s: a cell needs a "
 			"vCPU, and a guest has at most %d cells", request->name,
-			request->cell_count, S(request->cell_count), request->vcpus,
-			S(request->vcpus), VFCTL_CELLS_MAX);
+			request->cell_count, plural(request->cell_count), request->vcpus,
+			plural(request->vcpus), VFCTL_CELLS_MAX);
 	for (size_t i = 0; i < request->cell_count && r == 0; i++) {
 		r = check_cell(ctx, model, request, i);
 		vcpus += request->cells[i].vcpus;
@@ -129,7 +127,7 @@ static int check_cells(struct vfctl_ctx *ctx, const struct vfctl_host_model *mod
 		return r;
 	if (vcpus != request->vcpus)
 		return ctx_fail(ctx, -EINVAL, "%s: its cells have %" PRIu64 " vCPU%s together, the "
-			"guest %" PRIu32, request->name, vcpus, S(vcpus), request->vcpus);
+			"guest %" PRIu32, request->name, vcpus, plural(vcpus), request->vcpus);
 	if (memory != request->memory_bytes)
 		return ctx_fail(ctx, -EINVAL, "%s: its cells have %" PRIu64 " bytes of memory "
 			"together, the guest %" PRIu64, request->name, memory,
@@ -171,7 +169,7 @@ static int check_siblings(struct vfctl_ctx *ctx, const struct vfctl_host_model *
 			"one thread each; use threads: prefer", request->name);
 	return ctx_fail(ctx, -EINVAL, "%s: threads: require, but %" PRIu32 " vCPU%s%s %s not fill cores "
 		"of %" PRIu32 " threads; request a multiple of %" PRIu32 ", or use threads: "
-		"prefer", request->name, request->vcpus, S(request->vcpus),
+		"prefer", request->name, request->vcpus, plural(request->vcpus),
 		request->cell_count > 1 ? " in these cells" : "",
 		request->vcpus == 1 ? "does" : "do", most, most);
 }
