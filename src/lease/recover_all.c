@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* vfctl recover: every change whose process died, and every run whose end the hook did not see. */
+/*
+ * vfctl recover: every change whose process died, every run whose end the hook did not see, and
+ * what a killed vfctl monitor --bridge left.
+ */
 #include <errno.h>
 
 #include "change/pf_locks.h"
@@ -10,6 +13,7 @@
 #include "remote/tunnel.h"
 #include "lease/guest_run.h"
 #include "core/hypervisor.h"
+#include "tuning/bridge_record.h"
 
 /* Weak in the table of operations (op_types.c): programs that recover all changes link them. */
 __attribute__((used)) static const struct op_type *const remote_ops[] = {&op_bench_settings,
@@ -19,6 +23,8 @@ struct recovery {
 	struct vfctl_recovery public;
 	struct open_changes *open, *runs; /* the arrays to which the public members point */
 	struct known_domains *domains;	  /* read with the first run */
+	struct bridge_record *bridge;
+	char **bridge_steps;
 };
 
 void vfctl_recovery_free(struct vfctl_recovery *recovery)
@@ -35,6 +41,8 @@ void vfctl_recovery_free(struct vfctl_recovery *recovery)
 	open_changes_free(r->open);
 	open_changes_free(r->runs);
 	known_domains_free(r->domains);
+	bridge_record_close(r->bridge);
+	strv_free(r->bridge_steps);
 	free(r);
 }
 
@@ -236,6 +244,54 @@ static int recover_runs(struct vfctl_ctx *ctx, struct recovery *all,
 	return 0;
 }
 
+/* ---- vfctl monitor --bridge: its entries of the tables are no change of the journal ---- */
+
+/* The texts stay in @all. */
+static int list_bridge_steps(struct vfctl_ctx *ctx, struct recovery *all,
+	struct vfctl_recovered_change *out)
+{
+	const char **steps;
+
+	strv_free(all->bridge_steps);
+	free((void *)out->steps);
+	out->step_count = 0;
+	all->bridge_steps = bridge_record_steps(all->bridge);
+	steps = calloc(strv_len(all->bridge_steps) + 1, sizeof(*steps));
+	out->steps = steps;
+	if (!all->bridge_steps || !steps)
+		return ctx_oom(ctx);
+	for (char **text = all->bridge_steps; *text; text++)
+		steps[out->step_count++] = *text;
+	return 0;
+}
+
+static int recover_bridge(struct vfctl_ctx *ctx, struct recovery *all,
+	const struct vfctl_recover_options *options)
+{
+	struct vfctl_recovered_change *out = &all->public.changes[all->public.count];
+	_close_ int lock = -1;
+	int r = bridge_record_read_left(ctx, &lock, &all->bridge);
+
+	if (r < 0 || !all->bridge)
+		return r;
+	all->public.count++;
+	*out = (struct vfctl_recovered_change){.story = "monitor --bridge",
+		.outcome = options->accept ? VFCTL_RECOVERED_ACCEPTED : VFCTL_RECOVERED_UNDONE};
+	bridge_record_process(all->bridge, &out->pid, &out->begun);
+	if (!options->accept)
+		r = list_bridge_steps(ctx, all, out);
+	if (r < 0 || options->dry_run)
+		return r;
+	r = bridge_record_end(ctx, all->bridge, !options->accept);
+	if (r < 0) {
+		out->outcome = VFCTL_RECOVERED_FAILED;
+		out->error = strdup(vfctl_ctx_error(ctx));
+		ctx_clear(ctx);
+		return out->error ? list_bridge_steps(ctx, all, out) : ctx_oom(ctx); /* those left */
+	}
+	return 0;
+}
+
 /* Changes of guests and of benchmarks have locks of their own. */
 static bool is_chosen(const struct open_change *c, const struct vfctl_recover_options *options)
 {
@@ -277,13 +333,16 @@ int vfctl_recover(struct vfctl_ctx *ctx, const struct vfctl_recover_options *opt
 		r = journal_read_runs(ctx, NULL, &all->runs);
 	if (r < 0)
 		return r;
-	all->public.changes = calloc(all->open->count + all->runs->count + 1,
+	all->public.changes = calloc(all->open->count + all->runs->count + 2,
 		sizeof(*all->public.changes));
 	if (!all->public.changes)
 		return ctx_oom(ctx);
 	r = recover_changes(ctx, all, options ? options : &nothing, &visit);
 	if (r == 0 && !(options && options->host_only))
 		r = recover_runs(ctx, all, options ? options : &nothing, &visit);
+	/* The next run goes on with them, so a change of the host leaves them. */
+	if (r == 0 && !(options && options->host_only))
+		r = recover_bridge(ctx, all, options ? options : &nothing);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < all->public.count; i++)

@@ -22,7 +22,8 @@
 #include "core/inventory.h"
 #include "core/lease.h"
 
-#define LOCK "bridge"
+#define LOCK_WAIT_MS 500 /* a command that asks whether this runs holds the lock for a moment */
+#define LOCK_POLL_MS 20
 #define QUIET_MS 100 /* after the last message, before everything is read again */
 #define LONGEST_MS 1000
 #define RETRY_MS 10000 /* after a reading that failed */
@@ -553,6 +554,19 @@ static bool is_declared(const struct vfctl_host_spec *spec)
 	return false;
 }
 
+static int take_lock(struct vfctl_ctx *ctx, int *ret_lock)
+{
+	unsigned waited = 0;
+	int r;
+
+	while ((r = host_try_lock(ctx, BRIDGE_LOCK, ret_lock)) == -EBUSY && waited < LOCK_WAIT_MS) {
+		host_sleep_ms(ctx, LOCK_POLL_MS);
+		waited += LOCK_POLL_MS;
+	}
+	return r != -EBUSY ? r : ctx_fail(ctx, r, "another process follows the bridges of this host "
+		"already (systemctl status vfctl-bridge)");
+}
+
 int vfctl_bridge_follow(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, int stop_fd,
 	void (*fn)(void *data, const struct vfctl_bridge_event *event), void *data)
 {
@@ -566,13 +580,11 @@ int vfctl_bridge_follow(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spe
 			"{match: ens1, bridge: learnt}");
 	if (!h->ops->follow)
 		return ctx_usage_error(ctx, -EOPNOTSUPP, "a captured host has no messages; remove --host");
-	r = host_try_lock(ctx, LOCK, &lock);
-	if (r == -EBUSY)
-		return ctx_fail(ctx, r, "another process follows the bridges of this host already "
-			"(systemctl status vfctl-bridge)");
+	r = take_lock(ctx, &lock);
+	if (r < 0)
+		return r;
 	/* Before the first reading, so that nothing is missed. */
-	if (r == 0)
-		r = h->ops->follow(h, &fd);
+	r = h->ops->follow(h, &fd);
 	if (r < 0)
 		return ctx_fail(ctx, r, "listen to the kernel's messages: %s", strerror(-r));
 	f.fd = fd;
@@ -581,13 +593,4 @@ int vfctl_bridge_follow(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spe
 		r = run_follow(&f, stop_fd);
 	end(&f);
 	return r;
-}
-
-int vfctl_bridge_is_followed(struct vfctl_ctx *ctx)
-{
-	_close_ int lock = -1;
-	int r = host_try_lock(ctx, LOCK, &lock);
-
-	ctx_clear(ctx);
-	return r == -EBUSY;
 }

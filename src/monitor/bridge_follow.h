@@ -7,7 +7,7 @@
 
 #include "checks/doctor.h"
 #include "core/bridge.h"
-#include "monitor/bridge_record.h"
+#include "tuning/bridge_record.h"
 #include "netlink/link.h"
 
 /* What the parts of vfctl monitor --bridge share. */

@@ -30,9 +30,12 @@ enum vfctl_recovered {
 				       not connected */
 };
 
-/** A change of the journal. All texts are owned by the recovery. */
+/**
+ * A change of the journal, or what vfctl monitor --bridge added before it was killed. All texts are
+ * owned by the recovery.
+ */
 struct vfctl_recovered_change {
-	int64_t id;	   /**< number in the journal; later changes have higher numbers */
+	int64_t id;	   /**< number in the journal, higher for later changes; 0: not there */
 	const char *story; /**< "create ens1 4" */
 	int64_t pid;	   /**< the process that began it */
 	int64_t begun;	   /**< when it began, in seconds since the epoch */

@@ -2,7 +2,8 @@
 /*
  * Forwarding tables: RTM_GETNEIGH, RTM_NEWNEIGH and RTM_DELNEIGH of AF_BRIDGE, as rtnl_fdb_dump() and
  * ndo_dflt_fdb_add() answer them. .sim/bridge: "BRIDGE PORT MAC LOCAL" lines, indexes of interfaces;
- * .sim/fdb/INDEX: MACs of the device's own table, a line each.
+ * .sim/fdb/INDEX: MACs of the device's own table, a line each. .sim/fdb-error/INDEX: "MAC ERRNO", which
+ * the device refuses to add or remove.
  */
 #include <errno.h>
 #include <linux/neighbour.h>
@@ -78,6 +79,15 @@ static bool is_full(struct host *h, int ifindex, size_t count)
 		count >= 127 - pf.num_vfs;
 }
 
+static int refusal(struct host *h, int ifindex, const char *mac)
+{
+	_free_ char *text = sim_get(h, "/.sim/fdb-error/%d", ifindex);
+	char refused[32];
+	int error;
+
+	return text && sscanf(text, "%31s %d", refused, &error) == 2 && str_eq(refused, mac) ? -error : 0;
+}
+
 static int set(struct host *h, const struct nlmsghdr *rq)
 {
 	const struct ndmsg *nd = NLMSG_DATA(rq);
@@ -107,6 +117,8 @@ static int set(struct host *h, const struct nlmsghdr *rq)
 		return there ? -EEXIST : -ENOENT;
 	if (!there && is_full(h, nd->ndm_ifindex, count))
 		return -ENOMEM;
+	if (refusal(h, nd->ndm_ifindex, text) < 0)
+		return refusal(h, nd->ndm_ifindex, text);
 	if (!there)
 		buf_printf(&rest, "%s\n", text);
 	return sim_put(h, rest.data ? rest.data : "", "/.sim/fdb/%d", nd->ndm_ifindex);

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef VFCTL_MONITOR_BRIDGE_RECORD_H
-#define VFCTL_MONITOR_BRIDGE_RECORD_H
+#ifndef VFCTL_TUNING_BRIDGE_RECORD_H
+#define VFCTL_TUNING_BRIDGE_RECORD_H
+
+#include <stdint.h>
 
 #include "base/ctx.h"
 #include "core/types.h"
 
 /*
- * What vfctl monitor --bridge added to the tables of functions: /run/vfctl/bridge, lines "+FUNCTION
- * MAC PORT" and "-FUNCTION MAC", a line for each change. Like the tables it does not outlive a
- * reboot.
+ * What vfctl monitor --bridge added to the tables of functions: /run/vfctl/bridge. The first line
+ * is "#PROCESS BEGUN"; then follow lines "+FUNCTION MAC PORT" and "-FUNCTION MAC", a line for each
+ * change. Like the tables it does not outlive a reboot.
  */
 struct bridge_record;
+
+/* The lock that vfctl monitor --bridge holds. */
+#define BRIDGE_LOCK "bridge"
 
 struct bridge_row {
 	struct vfctl_bdf function;
@@ -21,6 +26,21 @@ struct bridge_row {
 /* Read what the run before left, and begin to write. */
 int bridge_record_open(struct vfctl_ctx *ctx, struct bridge_record **ret);
 void bridge_record_close(struct bridge_record *record);
+/*
+ * Read what a run left that was killed, with the lock that keeps the next run away until it is
+ * closed. *@ret NULL: nothing is left, or the monitor runs.
+ */
+int bridge_record_read_left(struct vfctl_ctx *ctx, int *ret_lock, struct bridge_record **ret);
+/* The process that wrote it, and when that began; 0: not known. */
+void bridge_record_process(const struct bridge_record *record, int64_t *ret_pid,
+	int64_t *ret_begun);
+/* The steps that bridge_record_end() undoes, a text for each function; NULL: out of memory. */
+char **bridge_record_steps(const struct bridge_record *record);
+/*
+ * Close what a run left: with @undo the entries are removed from the tables. Those that cannot be
+ * removed stay in the record, and the first error is returned.
+ */
+int bridge_record_end(struct vfctl_ctx *ctx, struct bridge_record *record, bool undo);
 /* The rows of the run before, by number; NULL past the last one. */
 const struct bridge_row *bridge_record_row(const struct bridge_record *record, size_t index);
 /* They have been dealt with: the caller's own entries are all that is there. */
