@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "core/apply.h"
 #include "pci/serial.h"
 
 static bool answers_to(const struct vfctl_pf *pf, const char *name)
@@ -190,5 +191,23 @@ int declared_find(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory
 	if (!found)
 		return fail_none(ctx, inventory, spec, message);
 	*ret = found;
+	return 0;
+}
+
+int vfctl_declared_entry(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const struct vfctl_host_spec *spec, const struct vfctl_pf *pf,
+	const struct vfctl_pf_spec **ret)
+{
+	*ret = NULL;
+	for (size_t i = 0; i < spec->pf_count && !*ret; i++) {
+		const struct vfctl_pf *found = NULL;
+		int r = declared_find(ctx, inventory, &spec->pfs[i], &found);
+
+		if (r == -ENOMEM)
+			return r;
+		ctx_clear(ctx);
+		if (r == 0 && found == pf)
+			*ret = &spec->pfs[i];
+	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "verbs/export_pools.h"
+#include "core/apply.h"
 #include "core/host.h"
 #include "core/snapshot.h"
 
@@ -163,7 +164,34 @@ static void print_eswitch(struct invocation *in, const struct vfctl_pf *pf)
 			quote(bridge, (char[NAME_TEXT]){0}));
 }
 
-static int print_pf(struct invocation *in, const struct host_ids *host, const struct vfctl_pf *pf)
+/*
+ * The declared mode and MACs: the table of the card does not tell which of its entries are
+ * declared, and vfctl monitor --bridge adds the others itself.
+ */
+static int print_bridge_mode(struct invocation *in, const struct host_ids *host,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
+{
+	const struct vfctl_pf_spec *spec = NULL;
+	const char *mode;
+	int r = host->spec ? vfctl_declared_entry(in->ctx, inv, host->spec, pf, &spec) : 0;
+
+	if (r < 0 || !spec || spec->bridge_mode == VFCTL_BRIDGE_OFF)
+		return r;
+	mode = spec->bridge_mode == VFCTL_BRIDGE_LEARNT ? "learnt" : "guests";
+	if (!spec->bridge_macs || !spec->bridge_macs[0]) {
+		out_line(in->out, "    bridge: %s", mode);
+		return 0;
+	}
+	out_line(in->out, "    bridge:");
+	out_line(in->out, "      mode: %s", mode);
+	out_line(in->out, "      macs:");
+	for (char **mac = spec->bridge_macs; *mac; mac++)
+		out_line(in->out, "        - '%s'", *mac);
+	return 0;
+}
+
+static int print_pf(struct invocation *in, const struct host_ids *host,
+	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
 {
 	char name[VFCTL_BDF_TEXT];
 	const char *known = vfctl_pf_name(pf, name);
@@ -181,6 +209,8 @@ static int print_pf(struct invocation *in, const struct host_ids *host, const st
 	if (pf->netdev[0] && pf->up)
 		out_line(in->out, "    link: up");
 	r = print_pf_pool(in, host, pf);
+	if (r == 0)
+		r = print_bridge_mode(in, host, inv, pf);
 	print_eswitch(in, pf);
 	print_settings(in, pf);
 	print_remarks(in, pf);
@@ -241,7 +271,7 @@ static int print_inventory(struct invocation *in, const struct host_ids *host,
 	else
 		out_line(in->out, "# this host has no PF with SR-IOV");
 	for (size_t i = 0; i < inv->pf_count && r == 0; i++)
-		r = print_pf(in, host, &inv->pfs[i]);
+		r = print_pf(in, host, inv, &inv->pfs[i]);
 	print_lags(in, inv);
 	if (host->spec)
 		print_pools(in, host->spec);

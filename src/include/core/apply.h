@@ -66,6 +66,15 @@ void vfctl_declared_free(struct vfctl_declared *declared);
 DEFINE_FREEP(struct vfctl_declared, vfctl_declared_free)
 
 /**
+ * Find the entry of a PF of @p inventory in host.yaml.
+ * @param ret  owned by @p spec; NULL: no entry matches this PF alone.
+ * @return 0; -ENOMEM.
+ */
+int vfctl_declared_entry(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const struct vfctl_host_spec *spec, const struct vfctl_pf *pf,
+	const struct vfctl_pf_spec **ret);
+
+/**
  * Plan to configure the PF of entry @p index as declared. The plan locks this PF only, so other
  * processes, or other contexts, may change other PFs at the same time.
  * @param address  the PF that matched when the declaration was compared (struct vfctl_declared_pf).
