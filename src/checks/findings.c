@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/vfattr.h"
+#include "core/bridge.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/policy.h"
 #include "facts/snapshot/snapshot.h"
@@ -29,6 +30,7 @@ const char *vfctl_finding_name(enum vfctl_finding_kind kind)
 		[VFCTL_FINDING_OTHER_PF] = "other-pf",
 		[VFCTL_FINDING_RESERVED] = "reserved",
 		[VFCTL_FINDING_UNGUARDED] = "unguarded",
+		[VFCTL_FINDING_NO_MONITOR] = "no-monitor",
 		[VFCTL_FINDING_UNLEASED] = "unleased",
 		[VFCTL_FINDING_ACCEPTED] = "accepted",
 		[VFCTL_FINDING_LEFT] = "left",
@@ -495,6 +497,19 @@ static int look_at_left(struct look *l)
 	return r;
 }
 
+/* ---- what needs a service ---- */
+
+static int look_at_monitor(struct look *l)
+{
+	_free_ char *message = NULL;
+	int r = vfctl_bridge_missing(l->ctx, l->spec, &message);
+
+	if (r < 0 || !message)
+		return r;
+	return add_named(l, VFCTL_FINDING_NO_MONITOR, "", NULL, steal(message),
+		strdup("run: " VFCTL_BRIDGE_REMEDY));
+}
+
 static int look_at_all(struct look *l)
 {
 	const struct vfctl_leases *leases = l->snapshot->leases;
@@ -523,6 +538,8 @@ int vfctl_findings_read(struct vfctl_ctx *ctx, const struct vfctl_snapshot *snap
 		r = ctx_fail(ctx, -EACCES, "%s", snapshot->leases_error);
 	if (r == 0)
 		r = look_at_left(&l);
+	if (r == 0)
+		r = look_at_monitor(&l);
 	/* Without libvirt's files its domains are not known. */
 	if (r == 0 && host_exists(ctx, DEFINITIONS)) {
 		r = known_domains_read(ctx, &domains);

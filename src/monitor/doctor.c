@@ -15,6 +15,7 @@
 #include "tuning/fdb.h"
 #include "tuning/irq.h"
 #include "core/apply.h"
+#include "core/bridge.h"
 #include "core/findings.h"
 #include "core/hook.h"
 #include "core/identity.h"
@@ -140,8 +141,11 @@ static void check_findings(struct check_ctx *e)
 	}
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct vfctl_finding *f = &findings->v[i];
-		struct vfctl_issue *a = found(e, f->domain[0] ? f->domain : f->vf, "%s", f->message);
+		struct vfctl_issue *a;
 
+		if (f->kind == VFCTL_FINDING_NO_MONITOR) /* check_bridge_monitor() */
+			continue;
+		a = found(e, f->domain[0] ? f->domain : f->vf, "%s", f->message);
 		if (a && f->note)
 			a->severity = VFCTL_NOTE;
 		else if (a && f->kind == VFCTL_FINDING_UNGUARDED)
@@ -149,6 +153,16 @@ static void check_findings(struct check_ctx *e)
 		set_remedy(e, a, "%s", f->remedy);
 	}
 	vfctl_findings_free(findings);
+}
+
+static void check_bridge_monitor(struct check_ctx *e)
+{
+	_free_ char *message = NULL;
+
+	if (vfctl_bridge_missing(e->ctx, e->spec, &message) < 0)
+		unknown(e, "%s", vfctl_ctx_error(e->ctx));
+	else if (message)
+		found(e, "", "%s", message);
 }
 
 /* An administrator who pins interrupts needs to know which program moves them. */
@@ -196,6 +210,9 @@ static const struct check own_checks[] = {
 	{"guest-mtu", VFCTL_WARNING, "large packets of a guest are lost: the MTU of its PF is below "
 		"that of the guest",
 		"the MTU of a PF limits that of its VFs", "raise the MTU of the PF", doctor_check_mtu},
+	{"bridge-monitor", VFCTL_WARNING, "host.yaml declares that MACs behind a bridge are kept in the "
+		"card's table, but they are not", "the unit vfctl-bridge is off by default",
+		"systemctl enable --now vfctl-bridge", check_bridge_monitor},
 	{"irqbalance", VFCTL_NOTE, "interrupts that vfctl places may be moved", NULL,
 		"let irqbalance ask vfctl: docs/how-to/tuning.md", check_irqbalance},
 	{"drift", VFCTL_WARNING, "the host differs from host.yaml", NULL,

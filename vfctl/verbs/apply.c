@@ -10,6 +10,7 @@
 #include "print/declared.h"
 #include "verbs/apply_lag.h"
 #include "verbs/apply_run.h"
+#include "core/bridge.h"
 #include "core/recover.h"
 #include "core/watch.h"
 
@@ -172,6 +173,15 @@ int apply_look(struct invocation *in, unsigned wait_seconds, struct apply_view *
 	return status;
 }
 
+/* apply starts no service: the administrator decides whether MACs are kept after a reboot. */
+static void warn_of_monitor(struct invocation *in, const struct vfctl_host_spec *spec)
+{
+	_free_ char *message = NULL;
+
+	if (vfctl_bridge_missing(in->ctx, spec, &message) == 0 && message)
+		warn("%s; run: " VFCTL_BRIDGE_REMEDY, message);
+}
+
 static int run_apply(struct invocation *in)
 {
 	_cleanup_(apply_close) struct apply_view v = {0};
@@ -184,6 +194,8 @@ static int run_apply(struct invocation *in)
 	if (status)
 		return status;
 	status = in->dry_run ? apply_dry_run(in, &v) : carry_out(in, &v);
+	if (status != EXIT_FAILED && status != EXIT_USAGE)
+		warn_of_monitor(in, v.spec);
 	return status == EXIT_DONE && !recovered ? EXIT_PARTLY : status;
 }
 

@@ -31,8 +31,8 @@ static const struct member open_table[] = {
 TEXT_OF(finding_kind, OF, vfctl_finding_name(it->kind))
 static const struct member finding_table[] = {
 	TEXT("kind", finding_kind, "gone, renamed, absent, taken, dropped, claimed, exposed, "
-		"other-pf, reserved or unguarded; for notes: unleased, accepted, left, trusted or "
-		"unread"),
+		"other-pf, reserved, unguarded or no-monitor; for notes: unleased, accepted, left, "
+		"trusted or unread"),
 	FIELD(note, "the finding is only a note: leases, domains and VFs agree, and the exit "
 		"status stays 0"),
 	FIELD(domain, "domain of the lease; for an unleased VF: the domain that has it"),

@@ -34,8 +34,21 @@ struct vfctl_bridge_event {
 int vfctl_bridge_follow(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, int stop_fd,
 	void (*tell)(void *data, const struct vfctl_bridge_event *event), void *data);
 
-/** 1: vfctl_bridge_follow() runs in a process of this host; 0: it does not. */
+/**
+ * 1: vfctl_bridge_follow() runs in a process of this host; 0: it does not; a negative errno: not
+ * known, because this is a captured host or another user's process.
+ */
 int vfctl_bridge_is_followed(struct vfctl_ctx *ctx);
+
+#define VFCTL_BRIDGE_REMEDY "systemctl enable --now vfctl-bridge"
+/**
+ * Whether host.yaml declares bridge: for a PF, and vfctl monitor --bridge does not run.
+ * @param spec  host.yaml; NULL: none.
+ * @param ret   the message, freed by the caller; NULL: it runs, is not declared, or that is not
+ *              known.
+ * @return 0; -ENOMEM.
+ */
+int vfctl_bridge_missing(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, char **ret);
 
 #ifdef __cplusplus
 }

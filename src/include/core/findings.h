@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** How a lease and the host disagree. */
+/** How a lease, or what host.yaml declares, and the host disagree. */
 enum vfctl_finding_kind {
 	VFCTL_FINDING_GONE,    /**< libvirt does not have its domain any more */
 	VFCTL_FINDING_RENAMED, /**< its domain has another name in libvirt; corrected automatically */
@@ -24,6 +24,7 @@ enum vfctl_finding_kind {
 	VFCTL_FINDING_RESERVED, /**< it holds CPUs that host.yaml reserves for the host, or lets
 				     guests share */
 	VFCTL_FINDING_UNGUARDED, /**< it runs, and a VF differs from its lease: the hook was not run */
+	VFCTL_FINDING_NO_MONITOR, /**< host.yaml declares bridge:, and the monitor does not run */
 	/* Notes: information, without a disagreement. */
 	VFCTL_FINDING_UNLEASED, /**< a domain has VFs that are not leased */
 	VFCTL_FINDING_ACCEPTED, /**< a VF of it is not isolated, and host.yaml accepts that */
@@ -62,7 +63,7 @@ void vfctl_findings_free(struct vfctl_findings *findings);
 DEFINE_FREEP(struct vfctl_findings, vfctl_findings_free)
 /**
  * "gone", "renamed", "absent", "taken", "dropped", "claimed", "exposed", "other-pf", "reserved",
- * "unguarded"; for notes "unleased", "accepted", "left", "trusted", "unread".
+ * "unguarded", "no-monitor"; for notes "unleased", "accepted", "left", "trusted", "unread".
  */
 const char *vfctl_finding_name(enum vfctl_finding_kind kind);
 
