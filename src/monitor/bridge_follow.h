@@ -54,7 +54,10 @@ struct device {
 
 struct follow {
 	struct vfctl_ctx *ctx;
-	const struct vfctl_host_spec *spec;
+	const char *host_yaml; /* see vfctl_host_spec_read() */
+	struct vfctl_host_spec *spec;
+	bool spec_changed;
+	struct vfctl_watch *watch; /* of host.yaml */
 	void (*tell)(void *data, const struct vfctl_bridge_event *event);
 	void *data;
 	int fd;
@@ -90,10 +93,18 @@ void kept_offer(struct follow *f, struct side *s, struct kept *e);
 void kept_take(struct follow *f, struct side *s, struct kept *e, const char *why);
 /* The same, and free it. */
 void kept_forget(struct follow *f, struct side *s, struct kept *e, const char *why);
+/* The same where its uplink is not followed now: the bridge is gone, or it could not be read. */
+void kept_forget_alone(struct follow *f, struct kept *e);
 /* All of them; free() the list. NULL: it is empty, or out of memory. */
 struct kept **kept_all(struct follow *f, size_t *ret_count);
 /* Write the record anew if it is long: stations that come and go must not fill the memory. */
 void follow_shorten_record(struct follow *f);
+
+/* ---- bridge_read.c ---- */
+
+void sides_free(struct side *sides, size_t count);
+/* Read host and tables, and bring these up to date. */
+int follow_read(struct follow *f);
 
 /* ---- bridge_messages.c: devices, and what the kernel reports ---- */
 

@@ -111,16 +111,22 @@ static int add_place(struct vfctl_ctx *ctx, struct vfctl_watch *w, const char *r
 	return aim(ctx, w, p);
 }
 
+static int add_spec_place(struct vfctl_ctx *ctx, struct vfctl_watch *w, const char *host_yaml)
+{
+	struct stat st;
+
+	return add_place(ctx, w, host_yaml ? "" : host_of(ctx)->root,
+		host_yaml ? host_yaml : VFCTL_HOST_SPEC_PATH,
+		!host_yaml || stat(host_yaml, &st) < 0 || !S_ISDIR(st.st_mode));
+}
+
 static int add_places(struct vfctl_ctx *ctx, struct vfctl_watch *w, const char *host_yaml)
 {
 	const char *root = host_of(ctx)->root;
-	struct stat st;
 	int r = add_place(ctx, w, "", vfctl_ctx_state_path(ctx), true);
 
 	if (r == 0)
-		r = add_place(ctx, w, host_yaml ? "" : root,
-			host_yaml ? host_yaml : VFCTL_HOST_SPEC_PATH,
-			!host_yaml || stat(host_yaml, &st) < 0 || !S_ISDIR(st.st_mode));
+		r = add_spec_place(ctx, w, host_yaml);
 	if (r == 0)
 		r = add_place(ctx, w, root, LIBVIRT_DEFINITIONS, false);
 	return r < 0 ? r : add_place(ctx, w, root, LIBVIRT_RUNNING, false);
@@ -149,6 +155,27 @@ int vfctl_watch_open(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_
 	if (r == 0)
 		*ret = steal(w);
 	return r;
+}
+
+int vfctl_watch_open_spec(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_watch **ret)
+{
+	_cleanup_(vfctl_watch_closep) struct vfctl_watch *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return ctx_oom(ctx);
+	w->files = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (w->files < 0)
+		return ctx_fail(ctx, -errno, "watch files: %s", strerror(errno));
+	r = add_spec_place(ctx, w, host_yaml);
+	if (r == 0)
+		*ret = steal(w);
+	return r;
+}
+
+int vfctl_watch_fd(const struct vfctl_watch *w)
+{
+	return w->files;
 }
 
 /* ---- events ---- */
@@ -212,6 +239,24 @@ static unsigned drain_files(struct vfctl_watch *w)
 	return what;
 }
 
+/* Directories may have been created or removed. */
+static int aim_again(struct vfctl_ctx *ctx, struct vfctl_watch *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < w->place_count; i++)
+		r = aim(ctx, w, &w->places[i]);
+	return r < 0 ? r : 0;
+}
+
+int vfctl_watch_drain(struct vfctl_ctx *ctx, struct vfctl_watch *w)
+{
+	unsigned what = drain_files(w);
+	int r = what ? aim_again(ctx, w) : 0;
+
+	return r < 0 ? r : what != 0;
+}
+
 /* One poll(): bits of the events that matter. -EINTR: @stop_fd. */
 static int poll_once(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, int ms,
 	unsigned *io_what)
@@ -250,10 +295,7 @@ static int settle_watch(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_f
 		if (r > 0)
 			last = now;
 	}
-	/* Directories may have been created or removed. */
-	for (size_t i = 0; r >= 0 && i < w->place_count; i++)
-		r = aim(ctx, w, &w->places[i]);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : aim_again(ctx, w);
 }
 
 int vfctl_watch_wait(struct vfctl_ctx *ctx, struct vfctl_watch *w, int stop_fd, int timeout_ms,

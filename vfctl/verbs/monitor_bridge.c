@@ -86,13 +86,11 @@ static int watch_fd(struct invocation *in, int stop_fd, int fd)
 
 static int follow_bridges(struct bridging *b, int stop_fd)
 {
-	_cleanup_(vfctl_host_spec_freep) struct vfctl_host_spec *spec = NULL;
-	int r = vfctl_host_spec_read(b->in->ctx, option_of(b->in, "host-yaml"), &spec);
+	int r;
 
 	if (b->in->json)
 		out_set_lines(b->in->out);
-	if (r == 0)
-		r = vfctl_bridge_follow(b->in->ctx, spec, stop_fd, tell_bridge, b);
+	r = vfctl_bridge_follow(b->in->ctx, option_of(b->in, "host-yaml"), stop_fd, tell_bridge, b);
 	return r < 0 ? fail(b->in, r) : EXIT_DONE;
 }
 

@@ -25,13 +25,14 @@ struct vfctl_bridge_event {
  * uses no CPU time in between, and of one MAC the time does not depend on the number of the others.
  * Entries stay while their port belongs to the bridge, however long the station is silent; if the
  * table is full, the longest silent one makes room. Only what it added is removed: at the end, and
- * by the next run after it was killed (the record is /run/vfctl/bridge).
- * @param spec  host.yaml.
+ * by the next run after it was killed (the record is /run/vfctl/bridge). A change of host.yaml
+ * takes effect at once; while it cannot be read, or is absent, the last one stays in effect.
+ * @param host_yaml  see vfctl_host_spec_read().
  * @param tell  called for each change; may be NULL.
  * @return 0 @p stop_fd ended it; -EBUSY it runs already; -ENOENT no PF has bridge:; -EOPNOTSUPP a
- * captured host; errors of the first reading of the host.
+ * captured host; errors of the first reading of host.yaml and of the host.
  */
-int vfctl_bridge_follow(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, int stop_fd,
+int vfctl_bridge_follow(struct vfctl_ctx *ctx, const char *host_yaml, int stop_fd,
 	void (*tell)(void *data, const struct vfctl_bridge_event *event), void *data);
 
 /**

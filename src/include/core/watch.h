@@ -35,6 +35,14 @@ enum {
  * is left: fs.inotify.max_user_watches); -ENOMEM.
  */
 int vfctl_watch_open(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_watch **ret);
+/**
+ * Watch host.yaml alone, for a process that waits for more than this: vfctl_watch_fd() is readable
+ * after a change, and vfctl_watch_drain() does not wait.
+ */
+int vfctl_watch_open_spec(struct vfctl_ctx *ctx, const char *host_yaml, struct vfctl_watch **ret);
+int vfctl_watch_fd(const struct vfctl_watch *watch);
+/** 1: the file changed; 0: another file of its directory did; -ENOMEM and errors of the watch. */
+int vfctl_watch_drain(struct vfctl_ctx *ctx, struct vfctl_watch *watch);
 /** NULL is allowed. */
 void vfctl_watch_close(struct vfctl_watch *watch);
 DEFINE_FREEP(struct vfctl_watch, vfctl_watch_close)
