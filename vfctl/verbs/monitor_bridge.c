@@ -66,12 +66,10 @@ static void tell_bridge(void *data, const struct vfctl_bridge_event *e)
 	else
 		out_line(b->in->out, "%s %s %s %s%s%s (%s)", line.time, e->uplink, e->what, e->mac,
 			e->port[0] ? " on " : "", e->port, e->why);
-	/* A reader that is slow must not stop this. */
+	/* A reader that is slow must not stop this. Only lines that are printed count. */
 	if (poll(&out, 1, 0) != 1 || !(out.revents & POLLOUT))
 		out_discard(b->in->out);
-	else if (!out_flush(b->in->out))
-		end_bridging(b);
-	if (b->left && --b->left == 0)
+	else if (!out_flush(b->in->out) || (b->left && --b->left == 0))
 		end_bridging(b);
 }
 
