@@ -23,6 +23,19 @@
 #define HOOK_NEW "/etc/libvirt/hooks/.50-vfctl.new"
 #define RELOAD_STAMP "/run/vfctl/hook-reload"
 
+/* Where a file of the host is: in the tests, below the root of the simulated one. */
+struct at {
+	char path[4096];
+};
+
+static struct at *put_at(struct at *at, struct vfctl_ctx *ctx, const char *path)
+{
+	snprintf(at->path, sizeof(at->path), "%s%s", host_of(ctx)->root, path);
+	return at;
+}
+
+#define AT_HOST(ctx, file) (put_at(&(struct at){{0}}, (ctx), (file))->path)
+
 /* ---- the daemon ---- */
 
 static const char *const daemons[] = {"libvirtd", "virtqemud"};
@@ -60,7 +73,7 @@ static bool is_daemon(int pid)
 }
 
 /* libvirtd, or the daemon of the qemu driver; both write a pid file. */
-static int find_daemon(void)
+static int find_daemon(struct vfctl_ctx *ctx)
 {
 	static const char *const files[] = {"/run/virtqemud.pid", "/run/libvirtd.pid",
 		"/run/libvirt/virtqemud.pid", "/run/libvirt/libvirtd.pid"};
@@ -70,14 +83,14 @@ static int find_daemon(void)
 		_cleanup_(buf_free) struct buf text = {0};
 		int pid;
 
-		if (files_read(&here, files[i], &text) == 0 && text.data &&
+		if (files_read(&here, AT_HOST(ctx, files[i]), &text) == 0 && text.data &&
 			parse_int(str_rstrip(text.data), 1, INT_MAX, &pid) == 0 && is_daemon(pid))
 			return pid;
 	}
 	return 0;
 }
 
-static bool has_libvirt(void)
+static bool has_libvirt(struct vfctl_ctx *ctx)
 {
 	static const char *const dirs[] = {"/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/libexec"};
 
@@ -86,10 +99,10 @@ static bool has_libvirt(void)
 
 		snprintf(path, sizeof(path), "%s/%s", dirs[i / ARRAY_SIZE(daemons)],
 			daemons[i % ARRAY_SIZE(daemons)]);
-		if (access(path, F_OK) == 0)
+		if (access(AT_HOST(ctx, path), F_OK) == 0)
 			return true;
 	}
-	return access("/etc/libvirt/qemu.conf", F_OK) == 0 || find_daemon();
+	return access(AT_HOST(ctx, "/etc/libvirt/qemu.conf"), F_OK) == 0 || find_daemon(ctx);
 }
 
 /* Use a pidfd: the process id may be reused between the check and the signal. */
@@ -121,13 +134,13 @@ static int64_t started_at(int pid)
 /* A daemon that does not run reads the hooks when it starts. */
 static int apply_reload(struct vfctl_ctx *ctx, const struct op *op)
 {
-	int pid = find_daemon(), fd, r = pid ? tell_daemon(pid) : 0;
+	int pid = find_daemon(ctx), fd, r = pid ? tell_daemon(pid) : 0;
 
 	if (r < 0)
 		return ctx_fail(ctx, r, "tell the libvirt daemon (pid %d) to read its hooks: "
 			"%s", pid, strerror(-r));
-	mkdir("/run/vfctl", 0755);
-	fd = open(RELOAD_STAMP, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	mkdir(AT_HOST(ctx, "/run/vfctl"), 0755);
+	fd = open(AT_HOST(ctx, RELOAD_STAMP), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd >= 0)
 		close(fd);
 	return 0;
@@ -191,19 +204,20 @@ static int copy_to(const char *from, const char *to)
 
 static int install(struct vfctl_ctx *ctx, const char *program)
 {
+	const char *new = AT_HOST(ctx, HOOK_NEW);
 	int r;
 
-	mkdir("/etc/libvirt", 0755);
-	mkdir("/etc/libvirt/hooks", 0755);
-	mkdir(HOOK_DIR, 0755);
-	if (!has_libvirt())
+	mkdir(AT_HOST(ctx, "/etc/libvirt"), 0755);
+	mkdir(AT_HOST(ctx, "/etc/libvirt/hooks"), 0755);
+	mkdir(AT_HOST(ctx, HOOK_DIR), 0755);
+	if (!has_libvirt(ctx))
 		log_warn(ctx, "libvirt is not installed on this host (neither libvirtd nor virtqemud "
 			"exists); the hook has no effect until it is");
-	r = copy_to(program, HOOK_NEW);
-	if (r == 0 && rename(HOOK_NEW, VFCTL_HOOK_PATH) < 0)
+	r = copy_to(program, new);
+	if (r == 0 && rename(new, AT_HOST(ctx, VFCTL_HOOK_PATH)) < 0)
 		r = -errno;
 	if (r < 0) {
-		unlink(HOOK_NEW);
+		unlink(new);
 		return ctx_fail(ctx, r, "write %s: %s%s", VFCTL_HOOK_PATH, strerror(-r),
 			r == -EACCES || r == -ENOENT ? " (it needs root)" : "");
 	}
@@ -214,15 +228,16 @@ static int apply_program(struct vfctl_ctx *ctx, const struct op *op)
 {
 	if (op->want[0])
 		return install(ctx, op->want);
-	if (unlink(VFCTL_HOOK_PATH) < 0 && errno != ENOENT)
+	if (unlink(AT_HOST(ctx, VFCTL_HOOK_PATH)) < 0 && errno != ENOENT)
 		return ctx_fail(ctx, -errno, "remove %s: %s", VFCTL_HOOK_PATH, strerror(errno));
 	return 0;
 }
 
 static int observe_program(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
-	bool is = op->want[0] && same_content(op->want, VFCTL_HOOK_PATH);
-	bool there = access(VFCTL_HOOK_PATH, F_OK) == 0;
+	const char *path = AT_HOST(ctx, VFCTL_HOOK_PATH);
+	bool is = op->want[0] && same_content(op->want, path);
+	bool there = access(path, F_OK) == 0;
 
 	return op_say(ctx, is ? op->want : there ? "another" : "", ret);
 }
@@ -247,9 +262,9 @@ OP_ONE_BY_ONE(hook_reload, observe_reload, apply_reload, NULL)
 const struct op_type op_hook_reload = {.name = "hook-reload", OP_CALLS(hook_reload),
 	.nature = OP_KEPT};
 
-static void add_reload(struct steps *steps)
+static void add_reload(struct vfctl_ctx *ctx, struct steps *steps)
 {
-	int pid = find_daemon();
+	int pid = find_daemon(ctx);
 
 	if (pid)
 		step_add_op(steps, &op_hook_reload, "seen", NULL, "libvirt",
@@ -272,11 +287,11 @@ int vfctl_hook_install_plan(struct vfctl_ctx *ctx, const char *program,
 		r = vfctl_hook_status_read(ctx, &status);
 	if (r < 0)
 		return r;
-	if (!status.executable || !same_content(found, VFCTL_HOOK_PATH))
+	if (!status.executable || !same_content(found, AT_HOST(ctx, VFCTL_HOOK_PATH)))
 		step_add_op(&change->steps, &op_hook_program, found, NULL, VFCTL_HOOK_PATH,
 			"copy %s to %s", found, VFCTL_HOOK_PATH);
 	if (change->steps.count || !status.seen_by_daemon)
-		add_reload(&change->steps);
+		add_reload(ctx, &change->steps);
 	*ret_change = steal(change);
 	return 0;
 }
@@ -290,10 +305,10 @@ int vfctl_hook_remove_plan(struct vfctl_ctx *ctx, struct vfctl_change **ret_chan
 		r = change_new(ctx, &change);
 	if (r < 0)
 		return r;
-	if (access(VFCTL_HOOK_PATH, F_OK) == 0) {
+	if (access(AT_HOST(ctx, VFCTL_HOOK_PATH), F_OK) == 0) {
 		step_add_op(&change->steps, &op_hook_program, "", NULL, VFCTL_HOOK_PATH,
 			"remove %s", VFCTL_HOOK_PATH);
-		add_reload(&change->steps);
+		add_reload(ctx, &change->steps);
 	}
 	*ret_change = steal(change);
 	return 0;
@@ -301,17 +316,18 @@ int vfctl_hook_remove_plan(struct vfctl_ctx *ctx, struct vfctl_change **ret_chan
 
 int vfctl_hook_status_read(struct vfctl_ctx *ctx, struct vfctl_hook_status *ret_status)
 {
-	struct vfctl_hook_status s = {.daemon_pid = find_daemon()};
+	struct vfctl_hook_status s = {.daemon_pid = find_daemon(ctx)};
+	const char *hook = AT_HOST(ctx, VFCTL_HOOK_PATH);
 	_free_ char *program = NULL;
-	int64_t told, installed = changed_at(VFCTL_HOOK_PATH);
+	int64_t told, installed = changed_at(hook);
 
-	s.has_libvirt = has_libvirt();
+	s.has_libvirt = has_libvirt(ctx);
 	s.installed = installed >= 0;
-	s.executable = access(VFCTL_HOOK_PATH, X_OK) == 0;
+	s.executable = access(hook, X_OK) == 0;
 	if (find_program(ctx, NULL, &program) == 0)
-		s.current = same_content(program, VFCTL_HOOK_PATH);
+		s.current = same_content(program, hook);
 	ctx_clear(ctx);
-	told = changed_at(RELOAD_STAMP);
+	told = changed_at(AT_HOST(ctx, RELOAD_STAMP));
 	if (s.daemon_pid && started_at(s.daemon_pid) > told)
 		told = started_at(s.daemon_pid);
 	s.seen_by_daemon = s.installed && (!s.daemon_pid || told >= installed);
