@@ -27,6 +27,9 @@ struct side {
 	size_t ours;
 	int capacity; /* -1: not known */
 	bool told_full;
+	/* A search among all stations found nothing that makes room for this kind or a later one. */
+	bool no_room;
+	enum kept_kind no_room_for;
 };
 
 /* A station of a side. */

@@ -137,8 +137,10 @@ static void on_fdb(struct follow *f, const struct nlmsghdr *m)
 			learnt(f, s, &n);
 		else if ((e = kept_find(f, s, &n.mac)) && e->port == n.ifindex && !e->ours)
 			kept_forget(f, s, e, "");
-		else if (e && e->port == n.ifindex)
+		else if (e && e->port == n.ifindex) {
 			e->silent = now_ms();
+			s->no_room = false;
+		}
 	}
 }
 

@@ -62,6 +62,7 @@ static bool kept_put(struct follow *f, struct side *s, struct kept *e)
 	}
 	e->there = e->ours = true;
 	s->ours++;
+	s->no_room = false;
 	follow_tell(f, "added", s, e, kind_text[e->kind]);
 	return true;
 }
@@ -77,6 +78,7 @@ void kept_take(struct follow *f, struct side *s, struct kept *e, const char *why
 	if (e->ours)
 		bridge_record_remove(f->ctx, f->record, &s->bdf, &e->mac);
 	s->ours -= e->ours;
+	s->no_room = false;
 	e->there = e->ours = false;
 }
 
@@ -124,12 +126,15 @@ static void look_for_victim(const void *node, VISIT visit, void *data)
 static bool make_room(struct follow *f, struct side *s, const struct kept *for_this)
 {
 	struct search search = {.side = s, .for_this = for_this};
-
 	size_t capacity = s->capacity < 0 ? UNKNOWN_MAX : (size_t)s->capacity;
 
 	if (s->foreign + s->ours < capacity)
 		return true;
+	if (s->no_room && for_this->kind >= s->no_room_for)
+		return false;
 	twalk_r(f->entries, look_for_victim, &search);
+	s->no_room = !search.best;
+	s->no_room_for = for_this->kind;
 	if (search.best)
 		kept_take(f, s, search.best, search.best->silent ? "it is silent, and the table is full"
 			: "the table is full, and guests are more important");
