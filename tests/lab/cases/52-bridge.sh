@@ -158,6 +158,29 @@ kill "$follower"
 wait "$follower"
 check_is "at its end nothing of it is left" 0 bash -c "vfctl list --bridge $ens1 --json | jq '.uplinks[0].used'"
 
+# ---- the unit ----
+mkdir -p /etc/vfctl
+echo "pfs: [{match: $ens1, bridge: {mode: learnt, macs: ['02:00:00:00:96:02']}}]" >/etc/vfctl/host.yaml
+has_entry() { bridge fdb show dev "$ens1" self | grep -q "$1"; }
+has_no_entry() { ! has_entry "$1"; }
+check "status reports that it does not run" bash -c "vfctl status | grep 'enable --now vfctl-bridge'"
+check "it starts" systemctl start vfctl-bridge
+eventually "it adds what is declared" 20 has_entry 02:00:00:00:96:02
+check_is "status has nothing to report" 0 bash -c "vfctl status | grep -c vfctl-bridge"
+check "a container that comes later" container d br0 10.9.1.5 02:00:00:00:99:06
+ip netns exec d busybox ping -c 1 -W 1 10.9.1.254
+eventually "is added" 20 has_entry 02:00:00:00:99:06
+sed -i 's/96:02/96:03/' /etc/vfctl/host.yaml
+eventually "it follows host.yaml" 20 has_entry 02:00:00:00:96:03
+check "and removes what is not declared any more" has_no_entry 02:00:00:00:96:02
+check "the unit is killed" systemctl kill --signal=KILL vfctl-bridge
+eventually "and starts again" 20 bash -c "systemctl show -p NRestarts vfctl-bridge | grep =1 && systemctl is-active vfctl-bridge"
+check "it stops" systemctl stop vfctl-bridge
+check_is "and leaves nothing" 0 bash -c "vfctl list --bridge $ens1 --json | jq '.uplinks[0].used'"
+check "systemd reports no failure" bash -c "! systemctl is-failed vfctl-bridge"
+ip netns del d
+rm /etc/vfctl/host.yaml
+
 # ---- nothing is left ----
 clear_table
 for where in a b c; do ip netns del $where; done
