@@ -66,6 +66,7 @@ static const struct {
 	/* An administrator stops a server after its test. */
 	{BENCH_IPERF3, "^iperf3: interrupt - the server has terminated", true},
 	{BENCH_IPERF3, "^iperf3: ", false},
+	{BENCH_IPERF2, "^ERROR: ", false}, /* "expected reverse connect did not occur" */
 	{BENCH_IPERF2, "connect failed: ", false},
 	{BENCH_IPERF2, "write failed: ", false},
 	{BENCH_IPERF2, "read failed: ", false},

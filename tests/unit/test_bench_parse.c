@@ -140,6 +140,10 @@ static const struct {
 	{"iperf-2.1.8-full-duplex-p2.csv", 0, "throughput_reverse", 2506265427.0 + 2016071571.0, false},
 	{"iperf-2.1.8-reverse.csv", 0, "throughput", 7340825546.0, false},
 	{"iperf-2.1.8-reverse.txt", 0, "throughput", 5.68e9, false},
+	{"iperf-2.1.8-udp-fast.txt", 0, "throughput", 1551572e3, false},
+	{"iperf-2.1.8-udp-fast.txt", 0, "throughput_sent", 2862241e3, false},
+	{"iperf-2.1.8-udp-fast.txt", 0, "loss", 100 * (84658 + 79900) / (202911 + 155111.0), false},
+	{"iperf-2.1.8-udp-reverse.txt", 0, "throughput", 3176325e3, false},
 	{"iperf-2.1.8-udp-p2.txt", 0, "throughput", 21e6, false},
 	{"iperf-2.1.8-udp-p2.txt", 0, "loss", 100 / 898.0, false},
 	{"iperf-2.1.8-udp-p2.txt", 0, "jitter", 0.5, false},
@@ -291,6 +295,7 @@ static const struct {
 	{"iperf3-3.12-null.json", -EIO, "not a number"},
 	{"iperf3-3.12-zero.json", -EIO, "is 0"},
 	{"iperf-2.1.8-refused.txt", -EIO, "tcp connect failed: Connection refused"},
+	{"iperf-2.1.8-udp-no-reverse.txt", -EIO, "expected reverse connect did not occur"},
 	{"sockperf-3.7-refused.txt", -EIO, "Is the server down?"},
 	{"qperf-0.4.11-refused.txt", -EIO, "failed to connect"},
 	{"qperf-0.4.11.txt", -EBADMSG, "one at a time"}, /* tcp_lat and udp_lat */

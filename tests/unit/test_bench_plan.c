@@ -168,6 +168,7 @@ static void a_tool_is_asked_only_for_what_it_can(void **state)
 		{"[{tool: osu_bw, threads: 4}]", "does not take threads"},
 		{"[{tool: ib_send_lat}]", "has no RDMA device"},
 		{"[{tool: ib_atomic_lat, size: 8}]", "does not take size"},
+		{"[{tool: iperf, transport: udp, direction: [forward, both]}]", "use tool: iperf3"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -346,7 +347,7 @@ static void command_lines_are_as_the_tools_want_them(void **state)
 		{"{tool: iperf3, threads: 4, direction: both, duration: 2s, port: 7}",
 			"iperf3 -c 10.9.0.2 -p 7 -J -t 2 -P 4 --bidir", "iperf3 -s -1 -p 7"},
 		{"{tool: iperf, direction: reverse, transport: udp}",
-			"iperf -c 10.9.0.2 -p 5001 -y C -t 10 -u -R", "iperf -s -p 5001 -u"},
+			"iperf -c 10.9.0.2 -p 5001 -f k -t 10 -u -b 1000g -R", "iperf -s -p 5001 -u"},
 		{"{tool: osu_latency, size: 64, iterations: 9}",
 			"mpirun -np 2 --host localhost,10.9.0.2 osu_latency -m 64:64 -i 9", NULL},
 		{"{tool: osu_alltoall, threads: 5, launcher: [mpirun, -x, UCX_TLS=rc], options: [-z]}",
