@@ -374,22 +374,31 @@ static void command_server(struct argv *a, const struct tool_run *run)
 #define THROUGHPUT .goal = "throughput", .higher_is_better = true
 #define PERFTEST .parser = BENCH_PERFTEST, .package = "perftest", .port = 18515,        \
 	.version = {"--version"}, .server = perftest_server, .client = perftest_client
-#define RDMA_ALL (TOOL_RDMA | TOOL_ALL_SIZES | TOOL_SIZE | TOOL_ITERATIONS | TOOL_DURATION)
+/*
+ * perftest 4.5 to 26 (perftest_parameters.c): no events of writes, no inlining of reads and
+ * atomics, one size of atomics, and queue pairs (threads) only in tests of bandwidth.
+ */
+#define RDMA (TOOL_RDMA | TOOL_ITERATIONS | TOOL_DURATION)
+#define RDMA_SIZES (RDMA | TOOL_ALL_SIZES | TOOL_SIZE)
+#define RDMA_WRITE (RDMA_SIZES | TOOL_INLINE)
+#define RDMA_READ (RDMA_SIZES | TOOL_EVENTS)
+#define RDMA_SEND (RDMA_SIZES | TOOL_EVENTS | TOOL_INLINE)
+#define RDMA_ATOMIC (RDMA | TOOL_EVENTS)
+#define RDMA_BW (TOOL_THREADS | TOOL_BOTH)
 #define OSU .parser = BENCH_OSU, .client = osu_client
 #define OSU_PAIR OSU, .can = TOOL_SIZE | TOOL_ALL_SIZES | TOOL_ITERATIONS
 /* Threads are processes, half of them on each end. */
 #define OSU_ALL OSU_PAIR | TOOL_THREADS, .goal = "mean"
 
 static const struct tool tools[] = {
-	{"ib_write_lat", PERFTEST, LATENCY, .can = RDMA_ALL},
-	{"ib_read_lat", PERFTEST, LATENCY, .can = RDMA_ALL},
-	{"ib_send_lat", PERFTEST, LATENCY, .can = RDMA_ALL},
-	{"ib_atomic_lat", PERFTEST, LATENCY, .can = RDMA_ALL & ~TOOL_SIZE},
-	{"ib_write_bw", PERFTEST, THROUGHPUT, .can = RDMA_ALL | TOOL_THREADS | TOOL_BOTH},
-	{"ib_read_bw", PERFTEST, THROUGHPUT, .can = RDMA_ALL | TOOL_THREADS | TOOL_BOTH},
-	{"ib_send_bw", PERFTEST, THROUGHPUT, .can = RDMA_ALL | TOOL_THREADS | TOOL_BOTH},
-	{"ib_atomic_bw", PERFTEST, THROUGHPUT,
-		.can = (RDMA_ALL | TOOL_THREADS | TOOL_BOTH) & ~TOOL_SIZE},
+	{"ib_write_lat", PERFTEST, LATENCY, .can = RDMA_WRITE},
+	{"ib_read_lat", PERFTEST, LATENCY, .can = RDMA_READ},
+	{"ib_send_lat", PERFTEST, LATENCY, .can = RDMA_SEND},
+	{"ib_atomic_lat", PERFTEST, LATENCY, .can = RDMA_ATOMIC},
+	{"ib_write_bw", PERFTEST, THROUGHPUT, .can = RDMA_WRITE | RDMA_BW},
+	{"ib_read_bw", PERFTEST, THROUGHPUT, .can = RDMA_READ | RDMA_BW},
+	{"ib_send_bw", PERFTEST, THROUGHPUT, .can = RDMA_SEND | RDMA_BW},
+	{"ib_atomic_bw", PERFTEST, THROUGHPUT, .can = RDMA_ATOMIC | RDMA_BW},
 	{"iperf3", BENCH_IPERF3, "iperf3", THROUGHPUT, .port = 5201, .version = {"--version"},
 		.can = TOOL_SIZE | TOOL_THREADS | TOOL_REVERSE | TOOL_BOTH | TOOL_DURATION | TOOL_UDP,
 		.server = iperf3_server, .client = iperf3_client},
@@ -479,6 +488,21 @@ static int check_direction(struct vfctl_ctx *ctx, const struct tool *tool,
 			"client and server", tool->name, direction);
 }
 
+#define PERFTEST_ITERATIONS_MIN 5
+
+/* What perftest does not combine. */
+static int check_perftest(struct vfctl_ctx *ctx, const struct bench_plan_test *t)
+{
+	if (t->duration_s && (t->all_sizes || t->events))
+		return ctx_usage_error(ctx, -EINVAL, "test %s: perftest does not combine duration with %s; "
+			"use iterations", t->name, t->all_sizes ? "all-sizes" : "events");
+	for (size_t i = 0; i < t->iterations.count; i++)
+		if (t->iterations.v[i] < PERFTEST_ITERATIONS_MIN)
+			return ctx_usage_error(ctx, -EINVAL, "test %s: perftest needs at least %d iterations",
+				t->name, PERFTEST_ITERATIONS_MIN);
+	return 0;
+}
+
 int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct bench_plan_test *test,
 	const struct endpoint *client, const struct endpoint *server)
 {
@@ -494,7 +518,8 @@ int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct benc
 		{TOOL_DURATION, test->duration_s > 0, "duration"},
 		{TOOL_UDP, test->udp, "transport: udp"},
 		{TOOL_ALL_SIZES, test->all_sizes, "all-sizes"},
-		{TOOL_RDMA, test->events || test->inline_bytes != UINT32_MAX, "events and inline"},
+		{TOOL_EVENTS, test->events, "events"},
+		{TOOL_INLINE, test->inline_bytes != UINT32_MAX, "inline"},
 	};
 	int r = 0;
 
@@ -505,6 +530,8 @@ int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct benc
 	if (test->all_sizes && test->sizes.count)
 		return ctx_usage_error(ctx, -EINVAL, "test %s: all-sizes measures every size; remove size",
 			test->name);
+	if (tool->parser == BENCH_PERFTEST)
+		r = check_perftest(ctx, test);
 	for (size_t i = 0; test->directions && test->directions[i] && r == 0; i++)
 		r = check_direction(ctx, tool, test, test->directions[i]);
 	if (r == 0 && tool->server && (!test->command || test->server_command) && !server->address)

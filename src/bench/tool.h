@@ -22,7 +22,8 @@ struct tool_run {
 
 /* Capabilities of a tool besides its default measurement. */
 enum { TOOL_SIZE = 1, TOOL_THREADS = 2, TOOL_REVERSE = 4, TOOL_BOTH = 8, TOOL_ITERATIONS = 16,
-	TOOL_DURATION = 32, TOOL_UDP = 64, TOOL_RDMA = 128, TOOL_ALL_SIZES = 256 };
+	TOOL_DURATION = 32, TOOL_UDP = 64, TOOL_RDMA = 128, TOOL_ALL_SIZES = 256, TOOL_EVENTS = 512,
+	TOOL_INLINE = 1024 };
 
 struct tool {
 	const char *name; /* the program, and its name in plans */

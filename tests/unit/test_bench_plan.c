@@ -21,6 +21,8 @@
 
 #define ENDS "endpoints:\n  a: {netns: left, device: ens1}\n  b: {netns: right, device: ens2, "   \
 	     "address: 10.9.0.2}\n"
+#define RDMA_ENDS "endpoints:\n  a: {netns: left, device: ens1, rdma: mlx5_0, gid-index: 3, ib-port: 2}\n" \
+		  "  b: {netns: right, device: ens2, rdma: mlx5_1, address: 10.9.0.2}\n"
 #define TEST "tests:\n  - {tool: sockperf, transport: udp, size: 64, duration: 1s}\n"
 #define PLAN ENDS "configurations:\n  now: {}\n" TEST
 
@@ -168,6 +170,12 @@ static void a_tool_is_asked_only_for_what_it_can(void **state)
 		{"[{tool: osu_bw, threads: 4}]", "does not take threads"},
 		{"[{tool: ib_send_lat}]", "has no RDMA device"},
 		{"[{tool: ib_atomic_lat, size: 8}]", "does not take size"},
+		{"[{tool: ib_atomic_bw, all-sizes: on}]", "does not take all-sizes"},
+		{"[{tool: ib_read_lat, inline: 0}]", "does not take inline"},
+		{"[{tool: ib_write_bw, events: on}]", "does not take events"},
+		{"[{tool: ib_send_bw, all-sizes: on, duration: 1s}]", "does not combine duration with all-sizes"},
+		{"[{tool: ib_read_bw, events: on, duration: 1s}]", "does not combine duration with events"},
+		{"[{tool: ib_send_lat, iterations: [1000, 4]}]", "at least 5 iterations"},
 		{"[{tool: iperf, transport: udp, direction: [forward, both]}]", "use tool: iperf3"},
 	};
 
@@ -356,6 +364,9 @@ static void command_lines_are_as_the_tools_want_them(void **state)
 			"iperf -c 10.9.0.2 -p 5001 -y C -t 10 -P 2 --full-duplex", "iperf -s -p 5001"},
 		{"{tool: command, command: [app, '{address}'], server-command: [srv, -l, '{port}'], "
 		 "regex: x, port: 9}", "app 10.9.0.2", "srv -l 9"},
+		{"{tool: ib_send_bw, all-sizes: on, threads: 4, iterations: 1000}",
+			"ib_send_bw -F -p 18515 -d mlx5_0 -x 3 -i 2 -a -n 1000 -q 4 --report_gbits 10.9.0.2",
+			"ib_send_bw -F -p 18515 -d mlx5_1 -a -n 1000 -q 4 --report_gbits"},
 		{"{tool: qperf, mode: tcp_bw}", "qperf 10.9.0.2 -lp 19765 -uu -t 2 tcp_bw",
 			"qperf -lp 19765"},
 		{"{tool: command, command: [app, '--to={address}:{port}', '{size}', 'it''s'], size: 64, "
@@ -364,7 +375,7 @@ static void command_lines_are_as_the_tools_want_them(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		_free_ char *text = str_format("%sconfigurations: {n: {}}\ntests: [%s]\n", ENDS,
+		_free_ char *text = str_format("%sconfigurations: {n: {}}\ntests: [%s]\n", RDMA_ENDS,
 			rows[i].tests);
 		_cleanup_(bench_freep) struct bench *b = NULL;
 		_free_ char *client = NULL, *server = NULL;
