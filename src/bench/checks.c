@@ -429,7 +429,7 @@ int survey_tool(struct survey *s, struct place *p, const char *program, const ch
 
 static int check_osu_sizes(struct survey *s, struct place *p, const char *program, unsigned options)
 {
-	if (!(options & OSU_KNOWN) || options & OSU_SIZE || str_eq(program, "osu_barrier"))
+	if (!(options & OSU_KNOWN) || options & OSU_SIZE || strstr(program, "barrier"))
 		return 0;
 	return add_check(s, p->ctx, BENCH_CHECK_WARN, "size", "%s: this version of %s cannot measure one "
 		"size: each run measures all sizes and takes longer; use all-sizes: on, or OSU 5.4 or later",

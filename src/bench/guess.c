@@ -26,6 +26,7 @@ static const struct {
 	{"# OSU MPI Bandwidth Test", BENCH_OSU, "osu_bw"},
 	{"# OSU MPI Bi-Directional Bandwidth Test", BENCH_OSU, "osu_bibw"},
 	{"# OSU MPI Barrier Latency Test", BENCH_OSU, "osu_barrier"},
+	{"# OSU MPI Non-blocking Barrier Latency Test", BENCH_OSU, "osu_ibarrier"},
 	{"# OSU MPI Broadcast Latency Test", BENCH_OSU, "osu_bcast"},
 	{"# OSU MPI Allreduce Latency Test", BENCH_OSU, "osu_allreduce"},
 	{"# OSU MPI Allgather Latency Test", BENCH_OSU, "osu_allgather"},

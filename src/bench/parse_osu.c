@@ -180,6 +180,7 @@ static int take_comment(struct osu *o, struct span line)
 	if (o->columns.count)
 		return parser_second_run(o->p, o->p->at);
 	o->columns = found;
+	o->columns.decimals = 2;
 	return 0;
 }
 
@@ -192,7 +193,8 @@ int parse_osu(struct parser *p)
 	while (r == 0 && parser_line(p, &rest, &line)) {
 		if (span_find(line, "osu_"))
 			take_command_line(&o, line);
-		if (span_starts(line, "#"))
+		/* osu_ibarrier before 7 has no # before its header. */
+		if (span_starts(line, "#") || span_starts(line, "Overall(us)"))
 			r = take_comment(&o, line);
 		else if (o.columns.count && begins_with_digit(line))
 			r = take_row(&o, line);

@@ -74,6 +74,9 @@ struct column_name {
 struct columns {
 	const struct column_name *v[PARSER_COLUMNS];
 	size_t count;
+	/* The tool prints its figures with so many digits after the point: a last figure that has
+	 * them is whole, even if the file has no newline behind it. 0: not known. */
+	unsigned decimals;
 };
 void columns_find(struct span header, const struct column_name *known, size_t known_count,
 	struct columns *ret);

@@ -108,7 +108,7 @@ static int read_directions(struct reader *r, const struct key *key, const struct
 static const char *const tool_text[] = {"ib_write_lat", "ib_read_lat", "ib_send_lat",
 	"ib_atomic_lat", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ib_atomic_bw", "iperf3", "iperf",
 	"sockperf", "qperf", "netperf", "osu_latency", "osu_bw", "osu_bibw", "osu_barrier",
-	"osu_bcast", "osu_allreduce", "osu_allgather", "osu_alltoall", "command", NULL};
+	"osu_ibarrier", "osu_bcast", "osu_allreduce", "osu_allgather", "osu_alltoall", "command", NULL};
 static const char *const transport_text[] = {"tcp", "udp", NULL};
 static const char *const better_text[] = {"lower", "higher", NULL};
 

@@ -273,7 +273,7 @@ static const struct column_name *column_at(struct span s, const struct column_na
 void columns_find(struct span header, const struct column_name *known, size_t known_count,
 	struct columns *ret)
 {
-	ret->count = 0;
+	*ret = (struct columns){0};
 	while (header.p < header.end && ret->count < PARSER_COLUMNS) {
 		const struct column_name *found = column_at(header, known, known_count);
 
@@ -329,6 +329,13 @@ static int throughput_of_messages(struct parser *p, struct bench_row *row)
 	return parser_metric(p, row, "throughput", 8 * rate->value * (double)row->size);
 }
 
+static bool has_decimals(struct span figure, unsigned decimals)
+{
+	const char *point = span_len(figure) ? memchr(figure.p, '.', span_len(figure)) : NULL;
+
+	return decimals && point && (size_t)(figure.end - point - 1) == decimals;
+}
+
 int columns_row(struct parser *p, const struct columns *columns, struct span line,
 	struct bench_row **ret_row)
 {
@@ -340,7 +347,8 @@ int columns_row(struct parser *p, const struct columns *columns, struct span lin
 
 	while (count <= columns->count && take_figure(&rest, &figures[count]))
 		count++;
-	r = parser_check_line(p, line);
+	if (!count || !has_decimals(figures[count - 1], columns->decimals))
+		r = parser_check_line(p, line);
 	if (r < 0)
 		return r;
 	if (count != columns->count)

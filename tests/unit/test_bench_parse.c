@@ -185,6 +185,19 @@ static const struct {
 	{"netperf-2.7-udp-stream.txt", 0, "throughput_sent", 9576.50e6, false},
 	{"netperf-2.7-udp-stream.txt", 0, "throughput", 9565.86e6, false},
 	{"netperf-2.7-tcp-rr.txt", 0, "operations", 24951.31, false},
+	{"osu-5.3-latency.txt", 8192, "mean", 2.46, false},
+	{"osu-5.3-bibw.txt", 8192, "throughput", 5108.49 * 8e6, false},
+	{"osu-5.3-bcast.txt", 1048576, "max", 82.56, false},
+	{"osu-5.3-alltoall.txt", 8192, "mean", 4.23, false},
+	{"osu-5.3-ibarrier.txt", 0, "mean", 1.63, false}, /* without # and a final newline */
+	{"osu-5.3-ibarrier-full.txt", 0, "mean", 1.79, false},
+	{"osu-7.4-latency.txt", 8192, "mean", 3.84, false},
+	{"osu-7.4-bibw.txt", 8192, "throughput", 4257.09 * 8e6, false},
+	{"osu-7.4-bcast.txt", 1048576, "min", 95.02, false},
+	{"osu-7.4-alltoall.txt", 1048576, "mean", 109.98, false},
+	{"osu-7.4-ibarrier.txt", 0, "mean", 2.19, false},
+	{"osu-7.4-ibarrier-full.txt", 0, "mean", 1.86, false},
+	{"osu-7.4-ibarrier-tail.txt", 0, "p99", 4.04, false},
 	{"osu-5.8-latency.txt", 8192, "mean", 4.41, false},
 	{"osu-5.8-barrier.txt", 0, "mean", 9.13, false},
 	{"osu-5.8-bw.txt", 4194304, "throughput", 12114.52e6 * 8, false},
@@ -353,6 +366,26 @@ static void nothing_is_no_output(void **state)
 	}
 }
 
+/* OSU prints two digits after the point: a last line without its newline is whole with them. */
+static void the_last_line_of_osu_needs_no_newline(void **state)
+{
+	static const struct {
+		const char *line;
+		int error;
+	} rows[] = {{"  9.13", 0}, {"  9.1", -EBADMSG}, {"  9.", -EBADMSG}, {"  9", -EBADMSG},
+		{"  9.13  9.10  9.20  1000", -EBADMSG}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(bench_reading_freep) struct bench_reading *reading = NULL;
+		_free_ char *text = str_format("# OSU MPI Barrier Latency Test v5.3\n# Avg Latency(us)%s\n%s",
+			strlen(rows[i].line) > 6 ? "   Min Latency(us)   Max Latency(us)  Iterations" : "",
+			rows[i].line);
+
+		if (bench_parse(ctx, BENCH_OSU, NULL, text, strlen(text), &reading) != rows[i].error)
+			fail_msg("'%s'", rows[i].line);
+	}
+}
+
 /* ---- a command of the user's own ---- */
 
 static int value_of(const char *file, struct bench_extract extract, double *ret)
@@ -490,6 +523,7 @@ int main(void)
 		cmocka_unit_test(failures_are_told_in_the_tools_text),
 		cmocka_unit_test(what_is_cut_lies_not),
 		cmocka_unit_test(nothing_is_no_output),
+		cmocka_unit_test(the_last_line_of_osu_needs_no_newline),
 		cmocka_unit_test(commands_values_are_found),
 		cmocka_unit_test(numbers_are_read),
 		cmocka_unit_test(numbers_are_exact),

@@ -105,6 +105,8 @@ static const struct {
 	{"netperf-2.7-tcp-rr.txt", 0, 0},
 	{"osu-5.8-latency.txt", 0, 0},
 	{"osu-5.8-bw.txt", 0, 0},
+	{"osu-5.3-latency.txt", 0, 0},
+	{"osu-7.4-alltoall.txt", 0, 0},
 	{"osu-7.4-bcast-full.txt", 0, 0},
 	{"osu-7.4-validation.txt", 0, 0},
 };
@@ -194,7 +196,7 @@ static const char *const one_run[] = {"iperf3-3.12-text.txt", "iperf3-3.12-text-
 	"perftest-4.5-lat.txt", "perftest-4.5-lat-all.txt", "perftest-4.5-bw.txt", "sockperf-3.7-pp.txt",
 	"sockperf-3.7-tp.txt", "sockperf-3.7-full.csv", "netperf-2.7-rr.txt", "netperf-2.7-keyval.txt",
 	"netperf-2.7-tcp-stream.txt", "netperf-2.7-udp-stream.txt", "osu-5.8-latency.txt", "osu-5.8-barrier.txt",
-	"osu-7.4-bcast-full.txt", "qperf-0.4.11-uu.txt", "qperf-0.4.11-sweep.txt"};
+	"osu-7.4-bcast-full.txt", "osu-5.3-ibarrier-full.txt", "osu-7.4-ibarrier.txt", "qperf-0.4.11-uu.txt", "qperf-0.4.11-sweep.txt"};
 
 /* The line that the message names is one of the second text. */
 static void second_run_is_named(const char *file, enum bench_tool tool, const char *text, size_t first)
