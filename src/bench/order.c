@@ -61,8 +61,8 @@ static int add_points(struct bench *b, const struct bench_plan_test *t, const st
 	static const uint64_t none = 0, one = 1;
 	const char *const *directions = t->directions ? (const char *const *)t->directions : forward;
 	struct sweep sizes = sweep_of(&t->sizes, &none), threads = sweep_of(&t->threads, &one);
-	struct sweep iterations = sweep_of(&t->iterations, &none);
-	size_t each = threads.count * iterations.count;
+	struct sweep iterations = sweep_of(&t->iterations, &none), nodes = sweep_of(&t->per_node, &none);
+	size_t inner = iterations.count * nodes.count, each = threads.count * inner;
 
 	for (size_t i = 0; i < sizes.count * each; i++)
 		for (size_t d = 0; directions[d]; d++) {
@@ -70,8 +70,9 @@ static int add_points(struct bench *b, const struct bench_plan_test *t, const st
 				return ctx_oom(b->ctx);
 			b->points[b->point_count++] = (struct bench_point){.test = t, .tool = tool,
 				.direction = directions[d], .size = sizes.v[i / each],
-				.threads = threads.v[i % each / iterations.count],
-				.iterations = iterations.v[i % iterations.count]};
+				.threads = threads.v[i % each / inner],
+				.iterations = iterations.v[i % inner / nodes.count],
+				.per_node = nodes.v[i % nodes.count]};
 		}
 	return 0;
 }
@@ -286,6 +287,8 @@ const char *bench_point_text(const struct bench_point *p, char buf[128])
 	if (p->test->threads.count)
 		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " thread%s", p->threads,
 			p->threads == 1 ? "" : "s");
+	if (p->per_node)
+		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " per node", p->per_node);
 	if (p->test->iterations.count > 1)
 		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " iterations", p->iterations);
 	if (p->test->directions)

@@ -38,6 +38,7 @@ struct bench_plan_test {
 	struct bench_numbers sizes;   /* bytes; none: the tool's default */
 	struct bench_numbers threads; /* 1..1024; none: 1 */
 	char **directions;	      /* NULL: forward */
+	struct bench_numbers per_node; /* processes of MPI on each end; none: half of the threads */
 	struct bench_numbers iterations; /* none: limited by duration */
 	uint32_t duration_s;	      /* 0: the tool's default */
 	uint32_t port;		      /* 0: the tool's default; a command's server has none */

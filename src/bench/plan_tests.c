@@ -18,6 +18,7 @@ void bench_test_clear(struct bench_plan_test *test)
 	free(test->mode);
 	free(test->sizes.v);
 	free(test->threads.v);
+	free(test->per_node.v);
 	free(test->iterations.v);
 	strv_free(test->directions);
 	strv_free(test->options);
@@ -129,6 +130,7 @@ static const struct key test_keys[] = {
 	{"mode", read_line, T(mode), 1, 32, NULL},
 	{"size", read_numbers, T(sizes), 1, SIZE_MAX_BYTES, NULL},
 	{"threads", read_numbers, T(threads), 1, THREADS_MAX, NULL},
+	{"processes-per-node", read_numbers, T(per_node), 1, THREADS_MAX, NULL},
 	{"direction", read_directions, 0, 0, 0, NULL},
 	{"iterations", read_numbers, T(iterations), 1, 1000000000, NULL},
 	{"duration", read_seconds, T(duration_s), 1, 86400, NULL},

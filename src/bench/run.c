@@ -49,7 +49,8 @@ static int make_lines(const struct bench *b, const struct bench_turn *turn, stru
 	const struct bench_point *p = &b->points[turn->point];
 	const struct bench_plan_configuration *c = &b->plan->configurations[turn->configuration];
 	struct tool_run run = {.test = p->test, .size = p->size, .threads = p->threads,
-		.iterations = p->iterations, .direction = p->direction, .port = port_of(p),
+		.iterations = p->iterations, .per_node = p->per_node, .direction = p->direction,
+		.port = port_of(p),
 		.client = bench_plan_find_endpoint(b->plan, c->client),
 		.server = bench_plan_find_endpoint(b->plan, c->server),
 		.osu = survey_osu_options(&b->survey, p->test->tool, c->client)};
@@ -328,6 +329,8 @@ static int add_parameters(struct bench_trial *t, const struct bench_point *p, ui
 
 	if (e == 0 && p->test->threads.count)
 		e = add_parameter(t, "threads", "%" PRIu64, p->threads);
+	if (e == 0 && p->per_node)
+		e = add_parameter(t, "per-node", "%" PRIu64, p->per_node);
 	if (e == 0 && p->test->iterations.count > 1)
 		e = add_parameter(t, "iterations", "%" PRIu64, p->iterations);
 	if (e == 0 && p->test->directions)

@@ -13,7 +13,7 @@
 struct bench_point {
 	const struct bench_plan_test *test;
 	const struct tool *tool;
-	uint64_t size, threads, iterations; /* 0: not stated; threads: 1 */
+	uint64_t size, threads, iterations, per_node; /* 0: not stated; threads: 1 */
 	const char *direction;
 	const char *phase; /* of a search: "race" or "confirmation"; else NULL */
 };

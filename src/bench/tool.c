@@ -388,7 +388,8 @@ static void command_server(struct argv *a, const struct tool_run *run)
 #define OSU .parser = BENCH_OSU, .client = osu_client
 #define OSU_PAIR OSU, .can = TOOL_SIZE | TOOL_ALL_SIZES | TOOL_ITERATIONS
 /* Threads are processes, half of them on each end. */
-#define OSU_ALL OSU_PAIR | TOOL_THREADS, .goal = "mean"
+#define OSU_NODES (TOOL_THREADS | TOOL_PER_NODE)
+#define OSU_ALL OSU_PAIR | OSU_NODES, .goal = "mean"
 
 static const struct tool tools[] = {
 	{"ib_write_lat", PERFTEST, LATENCY, .can = RDMA_WRITE},
@@ -417,9 +418,9 @@ static const struct tool tools[] = {
 	{"osu_latency", OSU_PAIR, .goal = "mean"},
 	{"osu_bw", OSU_PAIR, THROUGHPUT},
 	{"osu_bibw", OSU_PAIR, THROUGHPUT},
-	{"osu_barrier", OSU, .can = TOOL_ITERATIONS | TOOL_THREADS, .goal = "mean"},
+	{"osu_barrier", OSU, .can = TOOL_ITERATIONS | OSU_NODES, .goal = "mean"},
 	/* Its mean is the whole time, with the computation that overlaps. */
-	{"osu_ibarrier", OSU, .can = TOOL_ITERATIONS | TOOL_THREADS, .goal = "mean"},
+	{"osu_ibarrier", OSU, .can = TOOL_ITERATIONS | OSU_NODES, .goal = "mean"},
 	{"osu_bcast", OSU_ALL},
 	{"osu_allreduce", OSU_ALL},
 	{"osu_allgather", OSU_ALL},
@@ -505,6 +506,20 @@ static int check_perftest(struct vfctl_ctx *ctx, const struct bench_plan_test *t
 	return 0;
 }
 
+/* There are two ends. */
+static int check_processes(struct vfctl_ctx *ctx, const struct bench_plan_test *t)
+{
+	uint64_t most = 0, least = UINT64_MAX;
+
+	for (size_t i = 0; i < t->threads.count; i++)
+		most = t->threads.v[i] > most ? t->threads.v[i] : most;
+	for (size_t i = 0; i < t->per_node.count; i++)
+		least = t->per_node.v[i] < least ? t->per_node.v[i] : least;
+	return (most + 1) / 2 <= least ? 0
+		: ctx_usage_error(ctx, -EINVAL, "test %s: %" PRIu64 " processes (threads) do not fit on two "
+			"ends with processes-per-node: %" PRIu64 "; split the test", t->name, most, least);
+}
+
 int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct bench_plan_test *test,
 	const struct endpoint *client, const struct endpoint *server)
 {
@@ -516,6 +531,7 @@ int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct benc
 		{TOOL_SIZE, test->sizes.count > 0, "size"},
 		{TOOL_THREADS, test->threads.count > 1 ||
 			(test->threads.count && test->threads.v[0] > 1), "threads"},
+		{TOOL_PER_NODE, test->per_node.count > 0, "processes-per-node"},
 		{TOOL_ITERATIONS, test->iterations.count > 0, "iterations"},
 		{TOOL_DURATION, test->duration_s > 0, "duration"},
 		{TOOL_UDP, test->udp, "transport: udp"},
@@ -532,7 +548,8 @@ int tool_check(struct vfctl_ctx *ctx, const struct tool *tool, const struct benc
 	if (test->all_sizes && test->sizes.count)
 		return ctx_usage_error(ctx, -EINVAL, "test %s: all-sizes measures every size; remove size",
 			test->name);
-	if (tool->parser == BENCH_PERFTEST)
+	r = check_processes(ctx, test);
+	if (r == 0 && tool->parser == BENCH_PERFTEST)
 		r = check_perftest(ctx, test);
 	for (size_t i = 0; test->directions && test->directions[i] && r == 0; i++)
 		r = check_direction(ctx, tool, test, test->directions[i]);

@@ -15,6 +15,7 @@ struct tool_run {
 	uint64_t size;	     /* 0: the tool's default */
 	uint64_t threads;    /* 1: one */
 	uint64_t iterations; /* 0: limited by duration */
+	uint64_t per_node;   /* processes on each end; 0: half of the threads */
 	const char *direction;
 	uint16_t port;
 	unsigned osu; /* OSU_..., what this version accepts; 0: not known */
@@ -23,7 +24,7 @@ struct tool_run {
 /* Capabilities of a tool besides its default measurement. */
 enum { TOOL_SIZE = 1, TOOL_THREADS = 2, TOOL_REVERSE = 4, TOOL_BOTH = 8, TOOL_ITERATIONS = 16,
 	TOOL_DURATION = 32, TOOL_UDP = 64, TOOL_RDMA = 128, TOOL_ALL_SIZES = 256, TOOL_EVENTS = 512,
-	TOOL_INLINE = 1024 };
+	TOOL_INLINE = 1024, TOOL_PER_NODE = 2048 };
 
 struct tool {
 	const char *name; /* the program, and its name in plans */

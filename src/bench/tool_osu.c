@@ -60,12 +60,30 @@ void osu_version(const char *text, char *buf, size_t size)
 	}
 }
 
+static uint64_t processes(const struct tool_run *run)
+{
+	if (run->per_node && !run->test->threads.count)
+		return 2 * run->per_node;
+	return run->threads > 1 ? run->threads : 2;
+}
+
+/* How many of them the client's end has: half of them, or as many as it takes. */
+static uint64_t of_client(const struct tool_run *run)
+{
+	uint64_t all = processes(run);
+
+	if (!run->per_node)
+		return all / 2 + all % 2;
+	return run->per_node < all ? run->per_node : all;
+}
+
 /*
  * mpirun accepts only a host's name: user and port belong in ~/.ssh/config. Without a number Open
  * MPI starts one process on each host, and refuses more.
  */
 static void add_hosts(struct argv *a, const struct tool_run *run)
 {
+	uint64_t here = of_client(run), there = processes(run) - here;
 	const char *host = run->server->where == ENDPOINT_SSH ? run->server->at : run->address;
 	bool uri = host && str_starts(host, "ssh://"); /* ssh://[USER@]HOST:PORT */
 	const char *user;
@@ -78,9 +96,10 @@ static void add_hosts(struct argv *a, const struct tool_run *run)
 	host = user ? user + 1 : host;
 	len = (int)(uri ? strcspn(host, ":") : strlen(host));
 	argv_add(a, "--host");
-	if (run->threads > 2)
-		argv_add(a, "localhost:%" PRIu64 ",%.*s:%" PRIu64, run->threads / 2 + run->threads % 2, len,
-			host, run->threads / 2);
+	if (!there)
+		argv_add(a, "localhost:%" PRIu64, here);
+	else if (here + there > 2)
+		argv_add(a, "localhost:%" PRIu64 ",%.*s:%" PRIu64, here, len, host, there);
 	else
 		argv_add(a, "localhost,%.*s", len, host);
 }
@@ -134,7 +153,7 @@ void osu_client(struct argv *a, const struct tool_run *run)
 	for (size_t i = 0; launcher[i]; i++)
 		argv_add(a, "%s", launcher[i]);
 	argv_add(a, "-np");
-	argv_add(a, "%" PRIu64, run->threads > 1 ? run->threads : 2);
+	argv_add(a, "%" PRIu64, processes(run));
 	add_hosts(a, run);
 	argv_add(a, "%s", t->tool);
 	add_version_options(a, run);
