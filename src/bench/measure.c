@@ -255,6 +255,8 @@ int vfctl_bench_needs(const struct vfctl_bench *b, char ***ret)
 		if (plan->endpoints[i].where == ENDPOINT_GUEST)
 			add_need(&needs, "a guest");
 	}
+	for (char **text = plan->requires; text && *text; text++)
+		add_need(&needs, *text);
 	if (needs.failed)
 		return ctx_oom(b->ctx);
 	*ret = steal(needs.v);

@@ -48,6 +48,7 @@ void bench_plan_free(struct bench_plan *plan)
 		free(c->name);
 		free(c->client);
 		free(c->server);
+		strv_free(c->launcher);
 	}
 	for (size_t i = 0; i < plan->test_count; i++)
 		bench_test_clear(&plan->tests[i]);
@@ -56,6 +57,7 @@ void bench_plan_free(struct bench_plan *plan)
 	free(plan->tests);
 	free(plan->name);
 	strv_free(plan->baselines);
+	strv_free(plan->requires);
 	free(plan->source);
 	free(plan);
 }
@@ -308,6 +310,7 @@ static const struct key configuration_keys[] = {
 	{"client-settings", read_settings, C(of_client), 0, 0, NULL},
 	{"server-settings", read_settings, C(of_server), 0, 0, NULL},
 	{"wireguard", read_wireguard, 0, 0, 0, NULL},
+	{"launcher", read_lines, C(launcher), 1, 64, NULL},
 };
 static const struct shape configuration_shapes[] = {
 	{.read = read_settings, .map = &setting_table},
@@ -442,6 +445,7 @@ static const struct key plan_keys[] = {
 	{"configurations", read_configurations, 0, 0, 0, NULL},
 	{"tests", read_bench_tests, 0, 0, 0, NULL},
 	{"source", read_line, P(source), 1, 160, NULL},
+	{"requires", read_lines, P(requires), 1, 16, NULL},
 };
 #define NAMED "^[A-Za-z0-9._-]{1,48}$"
 static const struct shape test_shape = {.map = &bench_test_table};
@@ -475,6 +479,21 @@ static int check_ends(struct reader *r, const struct doc_node *map, struct bench
 	return error;
 }
 
+/* Only mpirun starts programs. */
+static int check_launchers(struct reader *r, const struct doc_node *map,
+	const struct bench_plan *plan)
+{
+	bool osu = false;
+
+	for (size_t i = 0; i < plan->test_count; i++)
+		osu |= str_starts(plan->tests[i].tool, "osu_");
+	for (size_t i = 0; i < plan->configuration_count; i++)
+		if (plan->configurations[i].launcher && !osu)
+			return doc_fail(r->ctx, map->items[i], -EINVAL, "configurations.%s.launcher: no test "
+				"of this plan is of OSU; remove the key", plan->configurations[i].name);
+	return 0;
+}
+
 static bool has_configuration(const struct bench_plan *plan, const char *name)
 {
 	for (size_t i = 0; i < plan->configuration_count; i++)
@@ -487,6 +506,7 @@ static int check_plan(struct reader *r, const struct doc_node *root, struct benc
 	const struct doc_node *const *seen)
 {
 	enum { BASELINE = 7, ENDPOINTS = 8, CONFIGURATIONS = 9, TESTS = 10 };
+	int error;
 
 	for (int i = ENDPOINTS; i <= TESTS; i++)
 		if (!seen[i])
@@ -500,7 +520,8 @@ static int check_plan(struct reader *r, const struct doc_node *root, struct benc
 			return reader_fail(r, seen[BASELINE], "baseline", -EINVAL, "%s occurs twice",
 				plan->baselines[i]);
 	}
-	return check_ends(r, seen[CONFIGURATIONS], plan);
+	error = check_launchers(r, seen[CONFIGURATIONS], plan);
+	return error < 0 ? error : check_ends(r, seen[CONFIGURATIONS], plan);
 }
 
 int bench_plan_read(struct vfctl_ctx *ctx, const struct doc_node *root, struct bench_plan **ret)

@@ -23,6 +23,7 @@ struct bench_plan_configuration {
 	char *name;
 	char *client, *server; /* endpoints; never NULL */
 	struct bench_plan_settings of_client, of_server, of_both; /* the values of the key "settings" */
+	char **launcher; /* instead of that of each test of OSU; NULL: none */
 	uint32_t wireguard_mtu; /* the tools use a tunnel between the two ends; 0: no tunnel */
 };
 
@@ -63,6 +64,7 @@ struct bench_plan {
 	uint32_t timeout_s; /* time limit of one run, besides its duration */
 	double alpha, noise; /* fractions */
 	char **baselines; /* names of configurations; NULL: the first configuration */
+	char **requires; /* what the hosts must have, for people; NULL: nothing */
 	char *source;	/* what the plan repeats, or NULL */
 	struct endpoint *endpoints;
 	size_t endpoint_count;

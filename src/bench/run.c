@@ -53,6 +53,7 @@ static int make_lines(const struct bench *b, const struct bench_turn *turn, stru
 		.port = port_of(p),
 		.client = bench_plan_find_endpoint(b->plan, c->client),
 		.server = bench_plan_find_endpoint(b->plan, c->server),
+		.launcher = c->launcher ? c->launcher : p->test->launcher,
 		.osu = survey_osu_options(&b->survey, p->test->tool, c->client)};
 
 	if (c->wireguard_mtu && !(ret->address = tunnel_address(bench_number_of(b, c))))

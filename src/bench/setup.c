@@ -51,6 +51,7 @@ static int look_at_tool(struct bench *b, const struct bench_plan_test *t,
 	const char *program = t->command ? t->command[0] : tool->name;
 	const char *other = t->server_command ? t->server_command[0] : t->command ? NULL
 		: server_program(tool);
+	char *const *launcher = c->launcher ? c->launcher : t->launcher;
 	bool osu = tool->parser == BENCH_OSU;
 	int r = osu ? survey_osu(&b->survey, client, program, true)
 		: survey_tool(&b->survey, client, program, tool->package, tool->version, true);
@@ -59,7 +60,7 @@ static int look_at_tool(struct bench *b, const struct bench_plan_test *t,
 	if (r == 0 && osu && server->end->where == ENDPOINT_SSH)
 		r = survey_osu(&b->survey, server, program, false);
 	if (r == 0 && osu)
-		r = survey_tool(&b->survey, client, t->launcher ? t->launcher[0] : "mpirun", "openmpi-bin",
+		r = survey_tool(&b->survey, client, launcher ? launcher[0] : "mpirun", "openmpi-bin",
 			none, true);
 	if (r == 0 && tool->server && other)
 		r = survey_tool(&b->survey, server, other, tool->package, tool->version, true);

@@ -18,6 +18,7 @@ struct tool_run {
 	uint64_t per_node;   /* processes on each end; 0: half of the threads */
 	const char *direction;
 	uint16_t port;
+	char *const *launcher; /* of OSU: "mpirun" with its own arguments; NULL: mpirun alone */
 	unsigned osu; /* OSU_..., what this version accepts; 0: not known */
 };
 

@@ -148,7 +148,7 @@ void osu_client(struct argv *a, const struct tool_run *run)
 {
 	static char *const mpirun[] = {"mpirun", NULL};
 	const struct bench_plan_test *t = run->test;
-	char *const *launcher = t->launcher ? t->launcher : mpirun;
+	char *const *launcher = run->launcher ? run->launcher : mpirun;
 
 	for (size_t i = 0; launcher[i]; i++)
 		argv_add(a, "%s", launcher[i]);

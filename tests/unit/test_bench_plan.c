@@ -132,6 +132,8 @@ static void what_cannot_be_is_refused_with_its_place(void **state)
 		{ENDS "configurations: {n: {}}\ntests: [{tool: command, command: [x]}]\n", "either regex or json-path"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, regex: x}]\n", "tool: command"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, launcher: [mpirun]}]\n", "launcher: "},
+		{ENDS "configurations: {n: {launcher: [mpirun]}}\n" TEST, "configurations.n.launcher: no test"},
+		{"requires: []\n" PLAN, "requires"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: command, command: [x], regex: x, server-command: "
 			"[y]}]\n", "port: the key is missing"},
 		{ENDS "configurations: {n: {}}\ntests: [{tool: iperf3, size: [1, 1]}]\n", "twice"},
@@ -400,6 +402,25 @@ static void command_lines_are_as_the_tools_want_them(void **state)
 	}
 }
 
+static void the_launcher_of_a_configuration_comes_first(void **state)
+{
+	static const char text[] = ENDS "configurations:\n  n: {}\n"
+		"  b: {launcher: [mpirun, -genv, MV2_USE_BLOCKING, '1']}\nseed: 1\nwarmup: 0\n"
+		"tests: [{tool: osu_barrier, launcher: [mpirun, -x, A=b]}]\n";
+	static const char *const lines[] = {"mpirun -x A=b -np 2 --host localhost,10.9.0.2 osu_barrier -f",
+		"mpirun -genv MV2_USE_BLOCKING 1 -np 2 --host localhost,10.9.0.2 osu_barrier -f"};
+	_cleanup_(bench_freep) struct bench *b = NULL;
+
+	(void)state;
+	assert_int_equal(open_text(text, 1, &b), 0);
+	for (size_t i = 0; i < 2; i++) {
+		_free_ char *client = NULL, *server = NULL;
+
+		assert_int_equal(bench_commands(b, i, &client, &server), 0);
+		assert_string_equal(client, lines[b->turns[i].configuration]);
+	}
+}
+
 /* ---- places in the journal ---- */
 
 static void a_place_reads_back_from_its_text(void **state)
@@ -499,6 +520,7 @@ int main(void)
 		cmocka_unit_test(every_round_has_everything_once),
 		cmocka_unit_test(the_seed_is_the_order),
 		cmocka_unit_test(command_lines_are_as_the_tools_want_them),
+		cmocka_unit_test(the_launcher_of_a_configuration_comes_first),
 		cmocka_unit_test(a_place_reads_back_from_its_text),
 		cmocka_unit_test(a_text_that_is_no_place_is_refused),
 	};
