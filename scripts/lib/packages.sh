@@ -25,7 +25,7 @@ packages_build=(gcc libc6-dev binutils make cmake pkg-config
 packages_test=(libcmocka-dev libglpk-dev libxml2-utils sqlite3 jq man-db shellcheck
 	ibsim-utils libumad2sim0 infiniband-diags libopensm9 libosmcomp5 libosmvendor5
 	libwrap0 etcd-client openssl librsvg2-bin clang-format python3-jsonschema
-	sockperf iperf3 iperf qperf procps iproute2 clang
+	sockperf iperf3 iperf qperf netcat-openbsd procps iproute2 clang
 	abigail-tools python3-cffi mypy codespell ccache zsh fish ansible-core)
 
 # For tests of the full run alone: R and SciPy stand beside the statistics of vfctl bench; clang has the
