@@ -42,6 +42,24 @@ static int put_sockperf(struct sockperf *s, const char *name, struct span value,
 	return parser_metric(s->p, row, name, number * factor);
 }
 
+static int unknown_unit(struct sockperf *s, struct span unit)
+{
+	char where[PARSER_WHERE];
+
+	return ctx_fail(s->p->ctx, -EBADMSG, "sockperf: %s'%.*s' is not a known unit",
+		parser_where(s->p, where), span_len(unit) > 20 ? 20 : (int)span_len(unit), unit.p);
+}
+
+/* "Summary: Latency is 36.063 usec": all its times have that unit. */
+static int check_unit(struct sockperf *s, struct span text)
+{
+	struct span number, unit;
+
+	if (!span_word(&text, &number) || !span_word(&text, &unit) || span_is(unit, "usec"))
+		return 0;
+	return unknown_unit(s, unit);
+}
+
 /* "BandWidth is 9.902 MBps (79.219 Mbps)"; "1.002 GBps", of 1000 such, with --giga-size */
 static int put_bandwidth(struct sockperf *s, struct span text)
 {
@@ -53,6 +71,8 @@ static int put_bandwidth(struct sockperf *s, struct span text)
 	if (!span_word(&text, &number) || !span_word(&text, &unit))
 		return 0;
 	s->rate_ended = true;
+	if (!span_starts(unit, "GBps") && !span_starts(unit, "MBps"))
+		return unknown_unit(s, unit);
 	r = parser_figure(s->p, number, "bandwidth", span_starts(unit, "GB") ? 1000 * MIB_BITS : MIB_BITS,
 		&figure);
 	row = r < 0 ? NULL : parser_row(s->p, s->size);
@@ -107,6 +127,8 @@ static int take_text(struct sockperf *s, struct span line)
 		return put_sockperf(s, "mean", span_after(line, "avg-rtt="), 1);
 	if (span_find(line, " observations") && span_find(line, "Total "))
 		return put_sockperf(s, "samples", span_after(line, "Total "), 1);
+	if (span_find(line, "Summary: Latency is ") || span_find(line, "Summary: Round trip is "))
+		return check_unit(s, span_after(line, " is "));
 	if (span_find(line, "Message Rate is "))
 		return put_sockperf(s, "message_rate", span_after(line, "Message Rate is "), 1);
 	if (span_find(line, "BandWidth is "))

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "bench/reading.h"
 
@@ -11,8 +12,10 @@
 
 bool parser_line(struct parser *p, struct span *io_rest, struct span *ret)
 {
-	if (!span_line(io_rest, ret))
+	if (!span_line(io_rest, ret)) {
+		p->at = NULL; /* what follows is about the whole text */
 		return false;
+	}
 	*ret = span_trim(*ret);
 	p->at = ret->p;
 	return true;
@@ -25,6 +28,14 @@ size_t parser_line_number(const struct parser *p, const char *at)
 	for (const char *c = p->text.p; c < at; c++)
 		number += *c == '\n';
 	return number;
+}
+
+const char *parser_where(const struct parser *p, char buf[PARSER_WHERE])
+{
+	buf[0] = '\0';
+	if (p->at)
+		snprintf(buf, PARSER_WHERE, "line %zu: ", parser_line_number(p, p->at));
+	return buf;
 }
 
 int parser_second_run(struct parser *p, const char *at)

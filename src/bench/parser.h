@@ -34,6 +34,9 @@ int parser_failed(struct parser *p);
 /* The next line, without blanks around it; false at the end. */
 bool parser_line(struct parser *p, struct span *io_rest, struct span *ret);
 size_t parser_line_number(const struct parser *p, const char *at);
+/* "line 24: " of the line that is read, for messages; "" if none is. It counts all lines before. */
+#define PARSER_WHERE 32
+const char *parser_where(const struct parser *p, char buf[PARSER_WHERE]);
 /* -EBADMSG: the line at @at belongs to a second run. NULL: its line is unknown. */
 int parser_second_run(struct parser *p, const char *at);
 /*

@@ -168,15 +168,18 @@ static bool may_be_zero(const char *name)
 int parser_metric(struct parser *p, struct bench_row *row, const char *name, double value)
 {
 	const struct bench_metric *had = bench_metric_find(row->metrics, row->metric_count, name);
+	char where[PARSER_WHERE];
 	int r;
 
 	if (!isfinite(value))
-		return ctx_fail(p->ctx, -EIO, "%s: its %s is not finite", p->tool, name);
+		return ctx_fail(p->ctx, -EIO, "%s: %sits %s is not finite", p->tool,
+			parser_where(p, where), name);
 	if (value < 0 || (str_eq(name, "loss") && value > 100))
-		return ctx_fail(p->ctx, -EIO, "%s: its %s is %g, which is not possible", p->tool, name,
-			value);
+		return ctx_fail(p->ctx, -EIO, "%s: %sits %s is %g, which is not possible", p->tool,
+			parser_where(p, where), name, value);
 	if (value == 0 && !may_be_zero(name))
-		return ctx_fail(p->ctx, -EIO, "%s: its %s is 0; nothing was measured", p->tool, name);
+		return ctx_fail(p->ctx, -EIO, "%s: %sits %s is 0; nothing was measured", p->tool,
+			parser_where(p, where), name);
 	if (had && had->value != value)
 		return parser_second_run(p, p->at);
 	r = row_put(row, name, NULL, value, false);
@@ -197,21 +200,22 @@ int parser_sample(struct parser *p, double **samples, size_t *count, double valu
 int parser_number(struct parser *p, struct span text, const char *what, double *ret)
 {
 	int r = number_read(text, ret), len = span_len(text) > 40 ? 40 : (int)span_len(text);
+	char where[PARSER_WHERE];
 
 	switch (r) {
 	case 0:
 		return 0;
 	case -ERANGE:
-		return ctx_fail(p->ctx, -EIO, "%s: its %s is '%.*s'; nothing was measured", p->tool, what,
-			len, text.p);
+		return ctx_fail(p->ctx, -EIO, "%s: %sits %s is '%.*s'; nothing was measured", p->tool,
+			parser_where(p, where), what, len, text.p);
 	case -ENOTUNIQ:
-		return ctx_fail(p->ctx, -EBADMSG, "%s: its %s, '%.*s', is ambiguous; run the tool with "
-			"LC_ALL=C", p->tool, what, len, text.p);
+		return ctx_fail(p->ctx, -EBADMSG, "%s: %sits %s, '%.*s', is ambiguous; run the tool with "
+			"LC_ALL=C", p->tool, parser_where(p, where), what, len, text.p);
 	case -ENOMEM:
 		return ctx_oom(p->ctx);
 	default:
-		return ctx_fail(p->ctx, -EBADMSG, "%s: its %s is not a number: '%.*s'", p->tool, what, len,
-			text.p);
+		return ctx_fail(p->ctx, -EBADMSG, "%s: %sits %s is not a number: '%.*s'", p->tool,
+			parser_where(p, where), what, len, text.p);
 	}
 }
 

@@ -272,7 +272,7 @@ static const struct {
 	{"perftest-4.5-bw-gbits.txt", "31.68", "0.04", 0, "throughput", 60430.0 * 65536 * 8},
 	{"osu-5.8-bw.txt", "   3.11", "   0.04", 0, "throughput", 12114.52 * 8e6},
 	/* Below zero, and zero where it cannot be. */
-	{"perftest-4.5-lat-duration.txt", "5.62", "-5.62", -EIO, "its mean is -5.62, which is not possible", 0},
+	{"perftest-4.5-lat-duration.txt", "5.62", "-5.62", -EIO, "line 23: its mean is -5.62, which is not possible", 0},
 	{"perftest-4.5-bw.txt", "3776.85", "-3776.85", -EIO, "throughput is -3", 0},
 	{"perftest-4.5-lat.txt", "1.06", "0.00", -EIO, "its min is 0", 0},
 	{"perftest-4.5-lat-unsorted.txt", "1, 1.5", "1, -1.5", -EIO, "sample 1", 0},
@@ -286,6 +286,16 @@ static const struct {
 	{"netperf-2.7-rr.txt", "26784.91", "0.00", -EIO, "its operations is 0", 0},
 	{"netperf-2.7-tcp-stream.txt", "37634.55", "-0.55", -EIO, "its throughput is -", 0},
 	{"osu-5.8-barrier.txt", "9.13", "0.00", -EIO, "its mean is 0", 0},
+	/* Units that are not known. */
+	{"sockperf-3.7-pp.txt", "36.063 usec", "36.063 nsec", -EBADMSG, "line 14: 'nsec' is not a known unit", 0},
+	{"sockperf-3.7-full-rtt.txt", " usec", " msec", -EBADMSG, "'msec' is not a known unit", 0},
+	{"sockperf-3.7-tp.txt", "9.902 MBps", "9.902 TBps", -EBADMSG, "'TBps' is not a known unit", 0},
+	{"iperf3-3.12-text-p1.txt", "20.8 Gbits/sec                  rec", "20.8 Qbits/sec rec", -EBADMSG, "20.8 Qbits", 0},
+	{"iperf-2.1.8-e.txt", "Gbits/sec", "Qbits/sec", -EBADMSG, "Qbits/sec", 0},
+	{"netperf-2.7-stream.txt", "10^6", "10^x", -EBADMSG, "the unit of its throughput is unknown", 0},
+	{"qperf-0.4.11-uu.txt", "37330 ns", "37330 qs", -EBADMSG, "'qs', which is not a known unit", 0},
+	{"osu-5.8-latency.txt", "Latency (us)", "Latency (qs)", -EBADMSG, "than its header names", 0},
+	{"perftest-4.5-bw.txt", "BW average[MB/sec]", "BW average[QB/sec]", -EBADMSG, "than its header names", 0},
 	/* The sender's jitter is not a count of retransmits. */
 	{"iperf3-3.12-udp-p2.txt", "", "", 0, "!retransmits", 0},
 	{"iperf3-3.12-udp-p2.txt", "0.000 ms  0/39 (0%)  sender", "39  sender", 0, "!retransmits", 0},
