@@ -58,7 +58,7 @@ static int take_value(struct netperf *n, const char *metric, struct span value)
 	r = parser_number(n->p, value, metric, &number);
 	if (r < 0)
 		return r;
-	if (number < 0) /* -1: not measured */
+	if (number == -1) /* not measured */
 		return 0;
 	row = parser_row(n->p, 0);
 	return row ? parser_metric(n->p, row, metric, number) : -ENOMEM;
@@ -115,6 +115,12 @@ static int take_pair(struct netperf *n, struct span line)
 			return take_value(n, figures[i].metric, span_trim(line));
 		}
 	return r;
+}
+
+/* Values below a line of names, which has one line of them: "26784.91,Trans/s,24". */
+static bool is_values(struct span line)
+{
+	return span_len(line) && *line.p >= '0' && *line.p <= '9' && memchr(line.p, ',', span_len(line));
 }
 
 /* The line of names contains only known names, or begins with one. */
@@ -262,7 +268,7 @@ int parse_netperf(struct parser *p)
 		if (header.p && span_len(line)) {
 			r = take_table(&n, header, line);
 			header.p = NULL;
-		} else if (is_header(line) && n.listed) {
+		} else if (n.listed && (is_header(line) || is_values(line))) {
 			r = parser_second_run(p, line.p);
 		} else if (is_header(line)) {
 			n.listed = true;

@@ -20,7 +20,7 @@ struct parser {
 struct bench_row *parser_row(struct parser *p, uint64_t size);
 /*
  * Add a value that the tool computed. -EIO: it is below 0, or it is 0 and cannot be; -EBADMSG: the
- * row has another value of that name, so the text has several runs.
+ * row has a value of that name already, so the text has several runs.
  */
 int parser_metric(struct parser *p, struct bench_row *row, const char *name, double value);
 int parser_sample(struct parser *p, double **samples, size_t *count, double value);

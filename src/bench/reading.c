@@ -180,7 +180,7 @@ int parser_metric(struct parser *p, struct bench_row *row, const char *name, dou
 	if (value == 0 && !may_be_zero(name))
 		return ctx_fail(p->ctx, -EIO, "%s: %sits %s is 0; nothing was measured", p->tool,
 			parser_where(p, where), name);
-	if (had && had->value != value)
+	if (had)
 		return parser_second_run(p, p->at);
 	r = row_put(row, name, NULL, value, false);
 	return r < 0 ? ctx_oom(p->ctx) : 0;

@@ -286,6 +286,16 @@ static const struct {
 	{"netperf-2.7-rr.txt", "26784.91", "0.00", -EIO, "its operations is 0", 0},
 	{"netperf-2.7-tcp-stream.txt", "37634.55", "-0.55", -EIO, "its throughput is -", 0},
 	{"osu-5.8-barrier.txt", "9.13", "0.00", -EIO, "its mean is 0", 0},
+	/* A row or a key that occurs twice, although its figures are equal. */
+	{"perftest-4.5-bw.txt", "0.060430\n", "0.060430\n 65536 1000 3776.90 3776.85 0.060430\n", -EBADMSG,
+		"line 24 belongs to a second run", 0},
+	{"perftest-4.5-json.txt", "t_avg: 1.15,\n", "t_avg: 1.15,\nt_avg: 1.15,\n", -EBADMSG, "second run", 0},
+	{"sockperf-3.7-pp.txt", "percentile 50.000 =   35.859\n",
+		"percentile 50.000 =   35.859\nsockperf: ---> percentile 50.000 =   35.859\n", -EBADMSG,
+		"line 24 belongs to a second run", 0},
+	{"netperf-2.7-rr.txt", "12.20,-1.00\n", "12.20,-1.00\n26784.91,Trans/s,24,36,41,58,37.21,11.80,12.20,-1\n",
+		-EBADMSG, "line 4 belongs to a second run", 0},
+	{"netperf-2.7-rr.txt", "37.21", "-37.21", -EIO, "line 3: its mean is -37.21, which is not possible", 0},
 	/* Units that are not known. */
 	{"sockperf-3.7-pp.txt", "36.063 usec", "36.063 nsec", -EBADMSG, "line 14: 'nsec' is not a known unit", 0},
 	{"sockperf-3.7-full-rtt.txt", " usec", " msec", -EBADMSG, "'msec' is not a known unit", 0},
