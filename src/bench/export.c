@@ -340,11 +340,16 @@ static int flatten(struct vfctl_ctx *ctx, const struct bench_reading *reading,
 static int parse_output(struct vfctl_ctx *ctx, const char *tool, const char *text, size_t len,
 	const struct bench_extract *extract, struct bench_reading **ret)
 {
+	_buf_ struct buf known = {0};
 	enum bench_tool which;
 
-	if (bench_tool_parse(tool, &which) < 0)
-		return ctx_usage_error(ctx, -EINVAL, "'%s' is not a tool that vfctl reads; it reads "
-			"perftest, iperf3, iperf, sockperf, qperf, netperf, osu and command", tool);
+	if (bench_tool_parse(tool, &which) < 0) {
+		for (which = 0; which < BENCH_TOOLS; which++)
+			buf_printf(&known, "%s%s", which + 1 == BENCH_TOOLS ? " and " : which ? ", " : "",
+				bench_tool_name(which));
+		return ctx_usage_error(ctx, -EINVAL, "'%s' is not a tool that vfctl reads; it reads %s",
+			tool, known.failed ? "others" : known.data);
+	}
 	return bench_parse(ctx, which, extract, text, len, ret);
 }
 

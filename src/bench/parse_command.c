@@ -114,10 +114,12 @@ static int by_path(struct parser *p)
 	return r < 0 ? r : put_value(p, number);
 }
 
-int parse_command(struct parser *p)
+static int parse_command(struct parser *p)
 {
 	if (!p->extract || !p->extract->regex == !p->extract->json_path)
 		return ctx_usage_error(p->ctx, -EINVAL, "for the output of a command, give either a "
 			"regular expression or a JSON path");
 	return p->extract->regex ? by_regex(p) : by_path(p);
 }
+
+const struct parser_kind command_output = {.name = "command", .parse = parse_command};

@@ -553,7 +553,7 @@ static int check_end(struct streams *s)
 	return s->csv ? check_numbers(s) : check_connections(s);
 }
 
-int parse_iperf2(struct parser *p)
+static int parse_iperf2(struct parser *p)
 {
 	struct streams s = {.p = p, .udp = span_find(p->text, "UDP port")};
 	struct span rest = p->text, line;
@@ -575,3 +575,22 @@ int parse_iperf2(struct parser *p)
 	free(s.connections);
 	return r;
 }
+
+static const struct parser_mark iperf2_marks[] = {
+	{"^Client connecting to ", NULL},
+	{"^Server listening on TCP port ", NULL},
+	{"^Server listening on UDP port ", NULL},
+	{NULL, NULL},
+};
+
+static const struct parser_error iperf2_errors[] = {
+	{"^ERROR: ", false}, /* "expected reverse connect did not occur" */
+	{"connect failed: ", false},
+	{"write failed: ", false},
+	{"read failed: ", false},
+	{"bind failed: ", false},
+	{NULL, false},
+};
+
+const struct parser_kind iperf2_output = {.name = "iperf", .parse = parse_iperf2,
+	.programs = {"iperf2"}, .marks = iperf2_marks, .errors = iperf2_errors};

@@ -465,7 +465,7 @@ static int parse_text(struct parser *p)
 }
 
 /* Warnings may precede it. A server's JSON may stand within the text of its client. */
-int parse_iperf3(struct parser *p)
+static int parse_iperf3(struct parser *p)
 {
 	struct span rest = p->text, line;
 
@@ -476,3 +476,23 @@ int parse_iperf3(struct parser *p)
 			return parse_json(p, (struct span){line.p, p->text.end});
 	return parse_text(p);
 }
+
+static const struct parser_mark iperf3_marks[] = {
+	{"^Connecting to host ", NULL},
+	{"^iperf 3.", NULL},
+	{"\"version\":\t\"iperf 3.", NULL},
+	{"\"version\": \"iperf 3.", NULL},
+	{"\"version\":\"iperf 3.", NULL},
+	{NULL, NULL},
+};
+
+static const struct parser_error iperf3_errors[] = {
+	{"^iperf3: OUT OF ORDER", true},
+	/* An administrator stops a server after its test. */
+	{"^iperf3: interrupt - the server has terminated", true},
+	{"^iperf3: ", false},
+	{NULL, false},
+};
+
+const struct parser_kind iperf3_output = {.name = "iperf3", .parse = parse_iperf3,
+	.marks = iperf3_marks, .errors = iperf3_errors};

@@ -258,7 +258,7 @@ static int check_end(struct netperf *n)
 		"THROUGHPUT,THROUGHPUT_UNITS last") : 0;
 }
 
-int parse_netperf(struct parser *p)
+static int parse_netperf(struct parser *p)
 {
 	struct netperf n = {.p = p};
 	struct span rest = p->text, line, header = {0};
@@ -283,3 +283,21 @@ int parse_netperf(struct parser *p)
 		r = take_throughput(&n);
 	return r < 0 ? r : check_end(&n);
 }
+
+static const struct parser_mark netperf_marks[] = {
+	{"MIGRATED TCP ", NULL},
+	{"MIGRATED UDP ", NULL},
+	{NULL, NULL},
+};
+
+static const struct parser_error netperf_errors[] = {
+	{"^netperf: ", false},
+	{"^send_data: ", false},
+	{"^send_omni: ", false},
+	{"^recv_response: ", false},
+	{"data recv error", false},
+	{NULL, false},
+};
+
+const struct parser_kind netperf_output = {.name = "netperf", .parse = parse_netperf,
+	.marks = netperf_marks, .errors = netperf_errors};

@@ -184,7 +184,7 @@ static int take_comment(struct osu *o, struct span line)
 	return 0;
 }
 
-int parse_osu(struct parser *p)
+static int parse_osu(struct parser *p)
 {
 	struct span rest = p->text, line;
 	struct osu o = {.p = p};
@@ -201,3 +201,29 @@ int parse_osu(struct parser *p)
 	}
 	return r < 0 ? r : check_range(&o);
 }
+
+static const struct parser_mark osu_marks[] = {
+	{"# OSU MPI Latency Test", "osu_latency"},
+	{"# OSU MPI Bandwidth Test", "osu_bw"},
+	{"# OSU MPI Bi-Directional Bandwidth Test", "osu_bibw"},
+	{"# OSU MPI Barrier Latency Test", "osu_barrier"},
+	{"# OSU MPI Non-blocking Barrier Latency Test", "osu_ibarrier"},
+	{"# OSU MPI Broadcast Latency Test", "osu_bcast"},
+	{"# OSU MPI Allreduce Latency Test", "osu_allreduce"},
+	{"# OSU MPI Allgather Latency Test", "osu_allgather"},
+	{"# OSU MPI All-to-All Personalized Exchange", "osu_alltoall"},
+	{"^# OSU ", NULL},
+	{NULL, NULL},
+};
+
+static const struct parser_error osu_errors[] = {
+	{"mpirun noticed that", false},
+	{"prterun noticed that", false},
+	{"MPI_ABORT was invoked", false},
+	{"BAD TERMINATION", false},
+	{"DATA VALIDATION ERROR", false},
+	{NULL, false},
+};
+
+const struct parser_kind osu_output = {.name = "osu", .parse = parse_osu,
+	.programs = {"osu_"}, .marks = osu_marks, .errors = osu_errors};

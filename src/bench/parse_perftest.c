@@ -179,7 +179,7 @@ static int parse_json(struct parser *p)
 	return r;
 }
 
-int parse_perftest(struct parser *p)
+static int parse_perftest(struct parser *p)
 {
 	struct span rest = p->text;
 
@@ -188,3 +188,32 @@ int parse_perftest(struct parser *p)
 		rest.p++;
 	return span_starts(rest, "{") ? parse_json(p) : parse_text(p);
 }
+
+static const struct parser_mark perftest_marks[] = {
+	{"RDMA_Write Latency Test", "ib_write_lat"},
+	{"RDMA_Read Latency Test", "ib_read_lat"},
+	{"Send Latency Test", "ib_send_lat"},
+	{"Atomic FETCH_AND_ADD Latency Test", "ib_atomic_lat"},
+	{"Atomic CMP_AND_SWAP Latency Test", "ib_atomic_lat"},
+	{"RDMA_Write BW Test", "ib_write_bw"},
+	{"RDMA_Write Bidirectional BW Test", "ib_write_bw"},
+	{"RDMA_Read BW Test", "ib_read_bw"},
+	{"RDMA_Read Bidirectional BW Test", "ib_read_bw"},
+	{"Send BW Test", "ib_send_bw"},
+	{"Send Bidirectional BW Test", "ib_send_bw"},
+	{"Atomic FETCH_AND_ADD BW Test", "ib_atomic_bw"},
+	{"Atomic CMP_AND_SWAP BW Test", "ib_atomic_bw"},
+	{NULL, NULL},
+};
+
+static const struct parser_error perftest_errors[] = {
+	{"Completion with error", false},
+	{"Failed status ", false},
+	{"Failed to complete run_iter", false},
+	{"Test exited with Error", false},
+	{"Failed to exchange data", false},
+	{NULL, false},
+};
+
+const struct parser_kind perftest_output = {.name = "perftest", .parse = parse_perftest,
+	.programs = {"ib_", "raw_ethernet_"}, .marks = perftest_marks, .errors = perftest_errors};

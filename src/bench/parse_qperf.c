@@ -150,7 +150,7 @@ static int take_line(struct parser *p, struct test *t, struct span line)
 	return 0;
 }
 
-int parse_qperf(struct parser *p)
+static int parse_qperf(struct parser *p)
 {
 	struct span rest = p->text, line;
 	struct test test = {0};
@@ -165,3 +165,20 @@ int parse_qperf(struct parser *p)
 		return parser_failed(p);
 	return r < 0 ? r : end_test(p, &test);
 }
+
+static const struct parser_mark qperf_marks[] = {
+	{"^tcp_lat:", NULL},
+	{"^tcp_bw:", NULL},
+	{"^udp_lat:", NULL},
+	{"^udp_bw:", NULL},
+	{"^rc_lat:", NULL},
+	{"^rc_bw:", NULL},
+	{"^rc_rdma_write_lat:", NULL},
+	{"^rc_rdma_write_bw:", NULL},
+	{"^rc_rdma_read_lat:", NULL},
+	{"^rc_rdma_read_bw:", NULL},
+	{NULL, NULL},
+};
+
+const struct parser_kind qperf_output = {.name = "qperf", .parse = parse_qperf,
+	.marks = qperf_marks};

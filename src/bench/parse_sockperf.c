@@ -250,7 +250,7 @@ static int check_end(struct sockperf *s)
 	return 0;
 }
 
-int parse_sockperf(struct parser *p)
+static int parse_sockperf(struct parser *p)
 {
 	struct sockperf s = {.p = p};
 	struct span rest = p->text, line;
@@ -268,3 +268,16 @@ int parse_sockperf(struct parser *p)
 	free(s.samples);
 	return r;
 }
+
+static const struct parser_mark sockperf_marks[] = {
+	{"^sockperf: ", NULL},
+	{NULL, NULL},
+};
+
+static const struct parser_error sockperf_errors[] = {
+	{"^sockperf: ERROR: ", false},
+	{NULL, false},
+};
+
+const struct parser_kind sockperf_output = {.name = "sockperf", .parse = parse_sockperf,
+	.marks = sockperf_marks, .errors = sockperf_errors};

@@ -63,67 +63,28 @@ int parser_check_line(struct parser *p, struct span line)
 
 /* ---- errors beside figures ---- */
 
-/*
- * What a tool prints when its run failed. Some print figures before or after that line: iperf3
- * those of the time before the failure, iperf2 those of data that no server received. "^": at the
- * beginning of a line.
- */
-static const struct {
-	enum bench_tool tool;
-	const char *text;
-	bool harmless; /* begins like an error, but is not one */
-} own_errors[] = {
-	{BENCH_IPERF3, "^iperf3: OUT OF ORDER", true},
-	/* An administrator stops a server after its test. */
-	{BENCH_IPERF3, "^iperf3: interrupt - the server has terminated", true},
-	{BENCH_IPERF3, "^iperf3: ", false},
-	{BENCH_IPERF2, "^ERROR: ", false}, /* "expected reverse connect did not occur" */
-	{BENCH_IPERF2, "connect failed: ", false},
-	{BENCH_IPERF2, "write failed: ", false},
-	{BENCH_IPERF2, "read failed: ", false},
-	{BENCH_IPERF2, "bind failed: ", false},
-	{BENCH_SOCKPERF, "^sockperf: ERROR: ", false},
-	{BENCH_NETPERF, "^netperf: ", false},
-	{BENCH_NETPERF, "^send_data: ", false},
-	{BENCH_NETPERF, "^send_omni: ", false},
-	{BENCH_NETPERF, "^recv_response: ", false},
-	{BENCH_NETPERF, "data recv error", false},
-	{BENCH_PERFTEST, "Completion with error", false},
-	{BENCH_PERFTEST, "Failed status ", false},
-	{BENCH_PERFTEST, "Failed to complete run_iter", false},
-	{BENCH_PERFTEST, "Test exited with Error", false},
-	{BENCH_PERFTEST, "Failed to exchange data", false},
-	{BENCH_OSU, "mpirun noticed that", false},
-	{BENCH_OSU, "prterun noticed that", false},
-	{BENCH_OSU, "MPI_ABORT was invoked", false},
-	{BENCH_OSU, "BAD TERMINATION", false},
-	{BENCH_OSU, "DATA VALIDATION ERROR", false},
-};
-
-static bool is_own_error(enum bench_tool tool, struct span line)
+bool parser_line_has(struct span line, const char *text)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(own_errors); i++) {
-		const char *text = own_errors[i].text;
+	return *text == '^' ? span_starts(line, text + 1) : span_find(line, text) != NULL;
+}
 
-		if (own_errors[i].tool == tool &&
-			(*text == '^' ? span_starts(line, text + 1) : span_find(line, text) != NULL))
-			return !own_errors[i].harmless;
-	}
+static bool is_own_error(const struct parser_kind *kind, struct span line)
+{
+	for (const struct parser_error *e = kind->errors; e && e->text; e++)
+		if (parser_line_has(line, e->text))
+			return !e->harmless;
 	return false;
 }
 
 int parser_own_error(struct parser *p)
 {
 	struct span rest = p->text, line;
-	enum bench_tool tool;
 
-	if (bench_tool_parse(p->tool, &tool) < 0)
-		return 0;
 	while (parser_line(p, &rest, &line)) {
 		size_t len = span_len(line) > 300 ? 300 : span_len(line);
 		bool named = span_starts(line, p->tool);
 
-		if (is_own_error(tool, line))
+		if (is_own_error(p->kind, line))
 			return ctx_fail(p->ctx, -EIO, "%s%s%.*s", named ? "" : p->tool, named ? "" : ": ",
 				(int)len, line.p);
 	}

@@ -9,6 +9,7 @@
 struct parser {
 	struct vfctl_ctx *ctx;
 	const char *tool; /* its name, for messages */
+	const struct parser_kind *kind;
 	const struct bench_extract *extract;
 	struct span text;
 	struct bench_reading *reading;
@@ -90,18 +91,39 @@ int columns_row(struct parser *p, const struct columns *columns, struct span lin
 /* The unit of "10.5 GBytes/sec" in bit/s; 1 byte is 8 bit. False: there is no such unit. */
 bool unit_bits(struct span unit, double kilo_of_bytes, double *ret_factor);
 
-int parse_perftest(struct parser *p);
-int parse_iperf3(struct parser *p);
-int parse_iperf2(struct parser *p);
-int parse_sockperf(struct parser *p);
-int parse_qperf(struct parser *p);
-int parse_netperf(struct parser *p);
-int parse_osu(struct parser *p);
-int parse_command(struct parser *p);
 
 /* Replace the tool's values by those computed from samples. */
 int row_from_samples(struct bench_row *row);
 int row_put(struct bench_row *row, const char *name, const char *unit, double value,
 	bool from_samples);
+
+/* Text that only one tool prints. "^": at the beginning of a line. */
+struct parser_mark {
+	const char *text;
+	const char *program; /* that prints it; NULL: the tool has one */
+};
+
+/*
+ * What a tool prints when its run failed. Some print figures before or after that line: iperf3
+ * those of the time before the failure, iperf2 those of data that no server received.
+ */
+struct parser_error {
+	const char *text; /* as of a mark */
+	bool harmless;	  /* begins like an error, but is not one */
+};
+
+/* What the outputs of a tool are, and how they are read: a row at the end of its parse_TOOL.c. */
+struct parser_kind {
+	const char *name;
+	int (*parse)(struct parser *p);
+	const char *programs[3]; /* prefixes of the names of its programs */
+	const struct parser_mark *marks;   /* until text is NULL; may be NULL, as errors */
+	const struct parser_error *errors;
+};
+extern const struct parser_kind perftest_output, iperf3_output, iperf2_output, sockperf_output,
+	qperf_output, netperf_output, osu_output, command_output;
+const struct parser_kind *parser_kind_of(enum bench_tool tool);
+/* Whether a mark or an error is in the line. */
+bool parser_line_has(struct span line, const char *text);
 
 #endif

@@ -9,33 +9,30 @@
 
 /* ---- tools ---- */
 
-static const struct {
-	const char *name;
-	int (*parse)(struct parser *p);
-	const char *programs[3]; /* prefixes of the names of its programs */
-} tools[BENCH_TOOLS] = {
-	[BENCH_PERFTEST] = {"perftest", parse_perftest, {"ib_", "raw_ethernet_"}},
-	[BENCH_IPERF3] = {"iperf3", parse_iperf3, {0}},
-	[BENCH_IPERF2] = {"iperf", parse_iperf2, {"iperf2"}},
-	[BENCH_SOCKPERF] = {"sockperf", parse_sockperf, {0}},
-	[BENCH_QPERF] = {"qperf", parse_qperf, {0}},
-	[BENCH_NETPERF] = {"netperf", parse_netperf, {0}},
-	[BENCH_OSU] = {"osu", parse_osu, {"osu_"}},
-	[BENCH_COMMAND] = {"command", parse_command, {0}},
+static const struct parser_kind *const kinds[BENCH_TOOLS] = {
+	[BENCH_PERFTEST] = &perftest_output, [BENCH_IPERF3] = &iperf3_output,
+	[BENCH_IPERF2] = &iperf2_output, [BENCH_SOCKPERF] = &sockperf_output,
+	[BENCH_QPERF] = &qperf_output, [BENCH_NETPERF] = &netperf_output, [BENCH_OSU] = &osu_output,
+	[BENCH_COMMAND] = &command_output,
 };
+
+const struct parser_kind *parser_kind_of(enum bench_tool tool)
+{
+	return kinds[tool];
+}
 
 const char *bench_tool_name(enum bench_tool tool)
 {
-	return tool < BENCH_TOOLS ? tools[tool].name : "unknown";
+	return tool < BENCH_TOOLS ? kinds[tool]->name : "unknown";
 }
 
 int bench_tool_parse(const char *name, enum bench_tool *ret)
 {
 	for (unsigned i = 0; i < BENCH_TOOLS; i++) {
-		bool found = str_eq(tools[i].name, name);
+		bool found = str_eq(kinds[i]->name, name);
 
-		for (size_t k = 0; k < ARRAY_SIZE(tools[i].programs) && tools[i].programs[k]; k++)
-			found |= str_starts(name, tools[i].programs[k]);
+		for (size_t k = 0; k < ARRAY_SIZE(kinds[i]->programs) && kinds[i]->programs[k]; k++)
+			found |= str_starts(name, kinds[i]->programs[k]);
 		if (found) {
 			*ret = i;
 			return 0;
@@ -439,13 +436,13 @@ int bench_parse(struct vfctl_ctx *ctx, enum bench_tool tool, const struct bench_
 	const char *text, size_t len, struct bench_reading **ret)
 {
 	_cleanup_(bench_reading_freep) struct bench_reading *reading = calloc(1, sizeof(*reading));
-	struct parser p = {.ctx = ctx, .tool = bench_tool_name(tool), .extract = extract,
-		.text = {text, text + len}, .reading = reading};
+	struct parser p = {.ctx = ctx, .tool = bench_tool_name(tool), .kind = kinds[tool],
+		.extract = extract, .text = {text, text + len}, .reading = reading};
 	int r;
 
 	if (!reading)
 		return ctx_oom(ctx);
-	r = tools[tool].parse(&p);
+	r = p.kind->parse(&p);
 	if (r == 0)
 		r = check_reading(&p);
 	/* The tool's own error explains more than what is missing because of it. */
