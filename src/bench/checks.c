@@ -521,7 +521,7 @@ int survey_trials(struct survey *s, struct vfctl_ctx *ctx, const struct bench_pl
 		return add_check(s, ctx, BENCH_CHECK_WARN, "trials", "--quick shows that everything works; "
 			"it gives no verdict, which needs %u trials", needed);
 	return add_check(s, ctx, BENCH_CHECK_WARN, "trials", "%u trial%s cannot show a difference at "
-		"alpha %g: use --trials %u or more", plan->trials, plan->trials == 1 ? "" : "s",
+		"alpha %g: use --trials %u or more", plan->trials, plural(plan->trials),
 		plan->alpha, needed);
 }
 

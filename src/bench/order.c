@@ -286,7 +286,7 @@ const char *bench_point_text(const struct bench_point *p, char buf[128])
 		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " bytes", p->size);
 	if (p->test->threads.count)
 		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " thread%s", p->threads,
-			p->threads == 1 ? "" : "s");
+			plural(p->threads));
 	if (p->per_node)
 		at += snprintf(buf + at, 128 - (size_t)at, ", %" PRIu64 " per node", p->per_node);
 	if (p->test->iterations.count > 1)

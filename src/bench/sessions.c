@@ -182,7 +182,7 @@ static int weigh_all(struct weighing *w, const struct vfctl_bench_options *optio
 	if (r == 0 && within)
 		r = report_note(w->b->ctx, w->b->r, str_format("sessions without the change differ by as "
 			"much in %zu of %zu comparison%s, so the verdict there is \"no difference shown\"",
-			within, w->b->r->shown.comparisons, w->b->r->shown.comparisons == 1 ? "" : "s"));
+			within, w->b->r->shown.comparisons, plural(w->b->r->shown.comparisons)));
 	return r == 0 && unknown ? note_unknown(w, unknown, options->session_count) : r;
 }
 

@@ -411,7 +411,7 @@ static int look_at_reserved(struct look *l, const struct vfctl_lease *lease,
 	vfctl_cpuset_format(&both, cpus, sizeof(cpus));
 	return add_finding(l, VFCTL_FINDING_RESERVED, lease, NULL,
 		str_format("domain %s holds CPU%s %s, which host.yaml has in %s", name,
-			vfctl_cpuset_count(&both) == 1 ? "" : "s", cpus, key),
+			plural(vfctl_cpuset_count(&both)), cpus, key),
 		str_format("remove %s there, or give the domain other CPUs: vfctl undefine %s, then "
 			"vfctl define", vfctl_cpuset_count(&both) == 1 ? "it" : "them", name));
 }

@@ -350,5 +350,5 @@ int vfctl_recover(struct vfctl_ctx *ctx, const struct vfctl_recover_options *opt
 	*ret = &steal(all)->public;
 	return failed ? ctx_fail(ctx, -ESTALE, "%zu change%s could not be rolled back; solve the "
 		"reported problems and repeat this command, or accept the host as it is: vfctl recover "
-		"--accept", failed, failed == 1 ? "" : "s") : 0;
+		"--accept", failed, plural(failed)) : 0;
 }
