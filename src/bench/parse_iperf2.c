@@ -40,8 +40,7 @@ struct streams {
 	struct connection *connections;
 	size_t connection_count;
 	struct span client_port, server_port; /* to which the client connects, at which it listens; text */
-	bool udp, csv, dual; /* dual: a sum contains both directions */
-	bool named; /* CSV with a line of names */
+	bool udp, csv, dual, named; /* dual: a sum contains both directions; named: CSV with names */
 	unsigned sent_lines, reports; /* "Sent 893 datagrams", "Server Report:" */
 };
 
@@ -172,9 +171,8 @@ static int take_csv(struct streams *s, struct span line)
 	s->named |= span_starts(line, "time,srcaddress,");
 	if (!is_csv(line, f, &count))
 		return 0;
-	/* With --full-duplex 2.2 ends with a sum of both directions, below names of its columns. */
 	if (s->named && span_is(f[5], "-1"))
-		return 0;
+		return 0; /* 2.2, --full-duplex: a sum of both directions in other columns */
 	r = parser_check_line(s->p, line);
 	if (r < 0)
 		return r;

@@ -96,4 +96,9 @@ int read_bench_tests(struct reader *r, const struct key *key, const struct doc_n
 	void *object);
 void bench_test_clear(struct bench_plan_test *test);
 
+/* In plan_settings.c: a struct bench_plan_settings. */
+extern const struct table bench_setting_table;
+int read_bench_settings(struct reader *r, const struct key *key, const struct doc_node *value,
+	void *object);
+
 #endif
