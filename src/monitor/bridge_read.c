@@ -275,7 +275,8 @@ static int settle_entries(struct follow *f, struct side *old, size_t old_count)
 		else
 			kept_forget_alone(f, c.gone[i]);
 	}
-	qsort(c.here, c.here_count, sizeof(struct kept *), by_importance);
+	if (c.here_count)
+		qsort(c.here, c.here_count, sizeof(struct kept *), by_importance);
 	for (size_t i = 0; i < c.here_count; i++) {
 		struct side *s = kept_side(f, c.here[i]);
 
