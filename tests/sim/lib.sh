@@ -252,6 +252,17 @@ monitor_says() {
 		monitor_runs || runs=0
 	done
 }
+# monitor_makes COMMAND...: waits until it succeeds, or the monitor has ended.
+monitor_makes() {
+	until "$@" >/dev/null 2>&1; do
+		monitor_runs || {
+			echo "monitor ended, and still not: $*"
+			cat monitor.err
+			return 1
+		}
+		sleep 0.1
+	done
+}
 # monitor_until JQ: waits until that holds of what it told, each thing's members by its name, or
 # until it has ended. How many lines that takes depends on when it looks.
 monitor_until() {
