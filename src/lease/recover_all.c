@@ -244,7 +244,7 @@ static int recover_runs(struct vfctl_ctx *ctx, struct recovery *all,
 	return 0;
 }
 
-/* ---- vfctl monitor --bridge: its entries of the tables are no change of the journal ---- */
+/* ---- vfctl monitor --bridge: it has a record of its own, beside the journal ---- */
 
 /* The texts stay in @all. */
 static int list_bridge_steps(struct vfctl_ctx *ctx, struct recovery *all,

@@ -50,7 +50,7 @@ extern "C" {
  * @return 0; -ENOENT: there is no such PF; -ERANGE: the count is 0 or above the limit; -EBUSY: a VF
  * is in use, and the message names its holder; -EEXIST: the PF keeps its VFs, and one of them has
  * another attribute than requested; -EOPNOTSUPP: the driver cannot create VFs through sysfs (mlx4),
- * or there is no IOMMU for vfio-pci.
+ * or the host has no IOMMU for vfio-pci.
  * @since 0.1
  */
 int vfctl_plan_create(struct vfctl_session *session, const char *pf, uint32_t count,
