@@ -19,12 +19,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/context.h"
+#include "domain/definition.h"
+#include "facts/hostfile.h"
+#include "hook/guest_tuning.h"
+#include "hook/hook.h"
 #include "open_host.h"
+#include "spec/host_yaml.h"
 #include "tune.h"
-#include "core/domain.h"
-#include "core/guest_tuning.h"
-#include "core/hostspec.h"
-#include "core/workflow.h"
 
 #define STDIN_MAX ((size_t)VFCTL_DOMAIN_STREAM_MAX)
 #define SLICE_MS 200

@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "facts/hostfile.h"
+#include "hook/guest_tuning.h"
 #include "open_host.h"
-#include "core/guest_tuning.h"
+#include "spec/host_yaml.h"
 
 int tune_guest(const char *uuid)
 {

@@ -4,7 +4,7 @@
 
 /*
  * The hook's program under this name, with a domain's UUID as argument, runs as long as the guest
- * (core/guest_tuning.h). It is the same file, because libvirt's AppArmor profile permits only
+ * (hook/guest_tuning.h). It is the same file, because libvirt's AppArmor profile permits only
  * programs in the directory of hooks.
  */
 #define TUNE_PROGRAM "vfctl-guest-tuning"

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/search_report.h"
 #include "draft.h"
 #include "session.h"
+#include "tuning/fit.h"
 #include "verbs.h"
-#include "bench/search_report.h"
 
 #define BASELINE "as-it-is"
 

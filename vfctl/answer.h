@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
+#include "base/address.h"
+#include "base/cpuset.h"
+#include "base/record.h"
 #include "out.h"
-#include "core/cpuset.h"
-#include "core/record.h"
-#include "core/types.h"
 
 /*
  * A JSON answer is a table of members. The tables print the answers. The JSON schemas (vfctl schema
@@ -19,7 +19,7 @@ enum member_kind {
 	MEMBER_END, /* ends a table */
 	MEMBER_NAMED, /* the first row of a table with a section of its own in docs/json.md */
 	MEMBER_MADE,  /* get.made makes the rows that follow, one by one */
-	MEMBER_RECORD, /* the whole table: the members of the record @arg (core/record.h) */
+	MEMBER_RECORD, /* the whole table: the members of the record @arg (base/record.h) */
 	/* Scalars that are members of the struct, at @offset. */
 	MEMBER_AT_TEXT,  /* char *; NULL prints null */
 	MEMBER_AT_CHARS, /* char []; "" prints null */

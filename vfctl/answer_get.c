@@ -2,8 +2,8 @@
 /* The members that --get names, looked up in the tables of the command's answers. */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "command.h"
-#include "core/nearest.h"
 
 /* Find the member of @table, or of its parts, whose name is the first @len bytes of @name. */
 static bool find_member(const struct member *table, const char *name, size_t len,

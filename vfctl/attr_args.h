@@ -2,8 +2,8 @@
 #ifndef VFCTL_ATTR_ARGS_H
 #define VFCTL_ATTR_ARGS_H
 
+#include "base/vfattr.h"
 #include "command.h"
-#include "core/vfattr.h"
 
 /* Add an ATTRIBUTE=VALUE word to @io; 0 or EXIT_USAGE. */
 int attr_arg(struct invocation *in, const char *word, struct vfctl_vf_attrs *io);

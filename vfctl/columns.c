@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "command.h"
-#include "core/snapshot.h"
-#include "core/vfattr.h"
+#include "facts/snapshot/snapshot.h"
+#include "sriov/inventory.h"
 
 /* ---- text ---- */
 

@@ -3,7 +3,7 @@
 #define VFCTL_COLUMNS_H
 
 #include "out.h"
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /* The row of a table: a VF or, if @vf is NULL, a PF. */
 struct column_row {

@@ -8,11 +8,10 @@
 #include <stdint.h>
 
 #include "answer.h"
+#include "api/options.h"
 #include "out.h"
-#include "core/change.h"
-#include "core/context.h"
-#include "core/options.h"
-#include "core/sriov.h"
+#include "types/inventory.h"
+#include "vfctl/change.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/nearest.h"
-#include "core/parse.h"
+#include "base/nearest.h"
+#include "base/parse.h"
 
 const struct option_row global_options[] = {
 	{"host", 0, "FILE|DIR", "read a captured host instead of this host", NULL},

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "session.h"
+#include "spec/guest_yaml.h"
 
 #define GUESTS_MAX 1024
 

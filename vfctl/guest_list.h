@@ -3,7 +3,7 @@
 #define VFCTL_GUEST_LIST_H
 
 #include "command.h"
-#include "core/guest.h"
+#include "types/guest.h"
 
 struct guest_list {
 	struct vfctl_guest **v;

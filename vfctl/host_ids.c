@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/change.h"
+#include "facts/hostfile.h"
+#include "host/files.h"
 #include "host_ids.h"
+#include "ids/pools.h"
 #include "main.h"
-#include "core/apply.h"
-#include "core/host.h"
+#include "spec/host_yaml.h"
+#include "vfs/apply.h"
 
 #include <errno.h>
 #include <stdlib.h>

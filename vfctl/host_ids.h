@@ -3,7 +3,8 @@
 #define VFCTL_HOST_IDS_H
 
 #include "command.h"
-#include "core/workflow.h"
+#include "types/hostspec.h"
+#include "types/hypervisor.h"
 
 /* The host.yaml of --host-yaml, and its pools. */
 struct host_ids {

@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/change.h"
+#include "base/context.h"
 #include "command.h"
 #include "command_line.h"
 #include "main.h"
 #include "progress.h"
 #include "result.h"
 #include "terminal.h"
-#include "core/host.h"
 
 #define LOCK_WAIT_USUAL_S 30
 

@@ -2,8 +2,8 @@
 #ifndef VFCTL_MAIN_H
 #define VFCTL_MAIN_H
 
-#include "core/context.h"
-#include "core/hypervisor.h"
+#include "types/hypervisor.h"
+#include "vfctl/context.h"
 
 /*
  * Open the default host, without --host: the running kernel in vfctl, the simulator in the test

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cleanup.h"
-#include "core/yaml.h"
+#include "base/cleanup.h"
+#include "spec/yaml.h"
 
 #define COLUMNS_MAX 40 /* largest number of columns of a table */
 #define GAP 2 /* spaces between columns */

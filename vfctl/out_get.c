@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cleanup.h"
 #include "out_state.h"
 
 static size_t parent_len(const char *path)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cleanup.h"
-#include "core/yaml.h"
+#include "base/cleanup.h"
 #include "out_state.h"
+#include "spec/yaml.h"
 
 /* The number of bytes of @text that JSON contains unchanged. */
 static size_t plain_span(const char *text)

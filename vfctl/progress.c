@@ -12,7 +12,7 @@
 
 #include "out.h"
 #include "terminal.h"
-#include "core/context.h"
+#include "vfctl/context.h"
 
 #define ERASE "\r\033[K"
 #define WIDTH_USUAL 80 /* if the terminal does not report its width */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "main.h"
 
+#include "libvirt/connect.h"
+
 const char main_bench_program[] = "vfctl-bench";
 
 int main_open_host(struct vfctl_ctx *ctx)

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/snapshot.h"
+#include "base/change.h"
+#include "sriov/inventory.h"
 
 /* The VF of an operation with the target PF/INDEX or UUID/ADDRESS; NULL if it has no VF. */
 static const char *vf_of(const char *target)

@@ -4,7 +4,7 @@
 
 #include "answer.h"
 #include "command.h"
-#include "core/snapshot.h"
+#include "types/snapshot.h"
 
 /*
  * The answers of changes. For a pointer to a struct vfctl_change; with answer_steps it may be NULL.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "attr_args.h"
+#include "facts/session.h"
 #include "host_ids.h"
 #include "main.h"
 #include "session.h"

@@ -3,7 +3,7 @@
 #define VFCTL_RUN_PLAN_H
 
 #include "command.h"
-#include "core/session.h"
+#include "vfctl/session.h"
 
 /* The session of a verb that is a call of the library, and the options of the call. */
 struct planning {

@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "domain/definition.h"
+#include "facts/hostfile.h"
+#include "facts/snapshot/snapshot.h"
+#include "hook/hook.h"
+#include "host/files.h"
 #include "main.h"
-#include "core/hook.h"
-#include "core/host.h"
 
 /* ---- files ---- */
 

@@ -3,8 +3,9 @@
 #define VFCTL_SESSION_H
 
 #include "command.h"
+#include "facts/model/place.h"
 #include "host_ids.h"
-#include "core/workflow.h"
+#include "types/guest.h"
 
 struct session {
 	struct vfctl_guest *guest; /* from the first argument */

@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks/findings.h"
+#include "facts/hostfile.h"
+#include "facts/snapshot/snapshot.h"
+#include "ids/pools.h"
+#include "lease/recover.h"
+#include "monitor/watch.h"
 #include "print/declared.h"
-#include "core/findings.h"
-#include "core/recover.h"
-#include "core/workflow.h"
+#include "spec/host_yaml.h"
 
 void things_free(struct things *things)
 {

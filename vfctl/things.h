@@ -4,7 +4,6 @@
 
 #include "columns.h"
 #include "command.h"
-#include "core/watch.h"
 
 /*
  * The objects that monitor reports, at one point in time: PFs, VFs, domains, drift, findings, open

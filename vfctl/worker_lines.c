@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "progress.h"
 
 #define SHOW_AFTER_MS 1000

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/context.h"
 #include "worker_lines.h"
 
 #define LOOK_MS 200 /* longest delay for a signal that arrives just before a wait */

@@ -5,10 +5,10 @@
  */
 #include <errno.h>
 
-#include "api/options.h"
-#include "core/apply.h"
-#include "core/session.h"
+#include "api/asked.h"
+#include "facts/session.h"
 #include "vfctl/plan.h"
+#include "vfs/apply.h"
 
 struct vfctl_declaration {
 	struct vfctl_snapshot *snapshot;

@@ -3,11 +3,10 @@
 
 #include <errno.h>
 
-#include "api/options.h"
-#include "core/doctor.h"
-#include "core/session.h"
-#include "core/snapshot.h"
-#include "core/workflow.h"
+#include "api/asked.h"
+#include "facts/session.h"
+#include "lease/clean.h"
+#include "monitor/doctor.h"
 
 struct vfctl_doctor {
 	struct vfctl_snapshot *snapshot;

@@ -6,9 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "api/options.h"
-#include "core/snapshot.h"
-#include "core/vfattr.h"
+#include "api/asked.h"
+#include "pci/acs.h"
+#include "sriov/inventory.h"
+#include "types/snapshot.h"
 
 /* ---- the snapshot ---- */
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The options of all calls, in one table. vfctl_option_at() lists them. */
-#include "api/options.h"
+#include "api/asked.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/buf.h"
 #include "base/parse.h"
-#include "core/domain.h"
-#include "core/host.h"
+#include "domain/definition.h"
+#include "host/files.h"
 #include "vfctl/session.h"
 
 enum option_type {

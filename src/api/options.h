@@ -2,49 +2,39 @@
 #ifndef VFCTL_API_OPTIONS_H
 #define VFCTL_API_OPTIONS_H
 
-#include "base/change.h"
-#include "base/ctx.h"
-#include "core/cpuset.h"
-#include "core/options.h"
-#include "core/tuning.h"
-#include "core/vfattr.h"
+#include <stddef.h>
 
-/*
- * The options of a call. Strings point into the caller's options. Numbers and words that are not
- * given are 0.
- */
-struct asked {
-	const char *host_yaml, *libvirt;
-	bool write;
-	struct vfctl_cpuset reserve;
-	uint32_t driver; /* enum vfctl_vf_driver */
-	bool keep_identities;
-	const char *guid_pool, *mac_pool, *pkey, *ignore_definitions;
-	bool live, config;
-	const char *profile, *template_name;
-	bool force, nvram, managed_save, snapshots_metadata;
-	const char *pf, *vf;
-	uint32_t count, wait_s;
-	uint32_t form; /* enum vfctl_vf_form */
-	bool ensure, undo, dry_run, accept, trust_metadata;
-	struct vfctl_vf_attrs attrs;	/* of calls that take VF attributes */
-	struct vfctl_coalesce coalesce; /* of calls that take settings of ethtool -C */
+struct vfctl_ctx;
+
+/** The calls of the API that take options, as bits. */
+enum api_call {
+	CALL_SESSION = 1 << 0,
+	CALL_CREATE = 1 << 1,
+	CALL_DESTROY = 1 << 2,
+	CALL_SET = 1 << 3,
+	CALL_TUNE = 1 << 4,
+	CALL_DEFINE = 1 << 5,
+	CALL_UNDEFINE = 1 << 6,
+	CALL_ATTACH = 1 << 7,
+	CALL_DETACH = 1 << 8,
+	CALL_ADOPT = 1 << 9,
+	CALL_RECOVER = 1 << 10,
+	CALL_REBUILD = 1 << 11,
 };
 
-/* Read @options, which may be NULL. Every error is marked as a mistake of the caller. */
-int asked_read(struct vfctl_ctx *ctx, enum api_call call, const char *const options[],
-	struct asked *ret);
+/** An option of a command or of a call, as help shows it. All strings are static. */
+struct option_row {
+	const char *name;    /**< without "--" */
+	char letter;         /**< short form, or 0 */
+	const char *arg;     /**< name of the value, for help: "FILE"; NULL: a switch */
+	const char *help;
+	const char *choices; /**< values for completion, separated by spaces; or NULL */
+};
 
-/* Finish a plan: mark the change as a dry run if it is one, and return it. @r is passed on. */
-int plan_made(int r, bool dry_run, struct vfctl_change *change, struct vfctl_change **ret);
+/** The option at @p index of @p call; NULL past the last. */
+const struct option_row *call_option(enum api_call call, size_t index);
 
-/* Copy @text into @buf as vfctl_pf_get() does; -ENODATA if it is NULL or empty. */
-int give_text(const char *text, char *buf, size_t size);
-
-/*
- * Read a template by its name or path; free() both results. If @name is NULL, the results stay
- * unchanged.
- */
-int template_read(struct vfctl_ctx *ctx, const char *name, char **ret_text, char **ret_path);
+/** Check options as the call does; 0, or a marked mistake of the caller. */
+int call_options_check(struct vfctl_ctx *ctx, enum api_call call, const char *const options[]);
 
 #endif

@@ -4,11 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "api/options.h"
+#include "api/asked.h"
 #include "base/buf.h"
-#include "core/session.h"
-#include "core/workflow.h"
+#include "domain/definition.h"
+#include "facts/session.h"
 #include "guest/guest.h"
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
 #include "vfctl/domain.h"
 
 struct vfctl_placed {

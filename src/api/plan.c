@@ -4,12 +4,14 @@
 
 #include <errno.h>
 
-#include "api/options.h"
-#include "core/apply.h"
-#include "core/hook.h"
-#include "core/session.h"
-#include "core/sriov.h"
-#include "core/workflow.h"
+#include "api/asked.h"
+#include "facts/session.h"
+#include "guest/plans.h"
+#include "hook/hook.h"
+#include "ids/pools.h"
+#include "spec/host_yaml.h"
+#include "vfs/apply.h"
+#include "vfs/plans.h"
 
 /* Identities and vectors belong to one VF, but create gives all new VFs the same attributes. */
 #define NOT_FOR_ALL (VFCTL_ATTR_MAC | VFCTL_ATTR_GUIDS | VFCTL_ATTR_MSIX)

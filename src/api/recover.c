@@ -3,10 +3,12 @@
 
 #include <errno.h>
 
-#include "api/options.h"
-#include "core/recover.h"
-#include "core/session.h"
-#include "core/workflow.h"
+#include "api/asked.h"
+#include "facts/session.h"
+#include "guest/plans.h"
+#include "lease/clean.h"
+#include "lease/recover.h"
+#include "libvirt/connect.h"
 
 static int connect_system(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret)
 {

@@ -3,12 +3,13 @@
 
 #include <errno.h>
 
-#include "api/options.h"
-#include "core/apply.h"
-#include "core/hypervisor.h"
-#include "core/session.h"
-#include "core/snapshot.h"
-#include "core/workflow.h"
+#include "api/asked.h"
+#include "base/change.h"
+#include "facts/hostfile.h"
+#include "facts/session.h"
+#include "guest/plans.h"
+#include "libvirt/connect.h"
+#include "vfs/apply.h"
 
 int vfctl_session_open(struct vfctl_ctx *ctx, const char *const options[],
 	struct vfctl_session **ret)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
 #include "base/util.h"
 
 /* A growing byte string, always NUL-terminated. A failed growth is remembered. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/change.h"
+#include "base/planning.h"
 
 #include <errno.h>
 
 #include "base/buf.h"
+#include "base/change.h"
 #include "base/json.h"
 
 int change_new(struct vfctl_ctx *ctx, struct vfctl_change **ret_change)

@@ -2,37 +2,26 @@
 #ifndef VFCTL_BASE_CHANGE_H
 #define VFCTL_BASE_CHANGE_H
 
-#include "base/steps.h"
-#include "base/util.h"
-#include "core/change.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-struct vfctl_change {
-	struct steps steps;
-	struct journal_entry entry;
-	char *pending; /* what the administrator still has to do afterwards, or NULL */
-	char *result; /* what the change achieves, or NULL */
-	char *nothing; /* why there are no steps, or NULL */
-	bool dry_run; /* it cannot be run */
-	bool ids_changed; /* GUIDs, MACs or P_Keys get another owner */
-	int lock_fd; /* -1: a dry run holds no lock */
-	int placement_fd;
-	int other_fd; /* lock of a second PF; -1: there is no second one */
-	/* The hypervisor for its operations; not owned, and NULL if they need none. */
-	struct vfctl_hypervisor *hypervisor;
-	struct vfctl_ids *ids;
+#include "base/cleanup.h"
+#include "vfctl/change.h"
+
+DEFINE_FREEP(struct vfctl_change, vfctl_change_free)
+
+/** One effect of a step, as data. Its texts are owned by the change. */
+struct vfctl_operation {
+	const char *type;   /**< type of the operation: "numvfs", "vf-attrs", "vf-driver", "file", ... */
+	const char *target; /**< a PF's address, "PF/INDEX", a path */
+	const char *want;   /**< NULL: it has no value of its own and belongs to another operation */
+	const char *before; /**< what a roll-back restores; NULL: no value existed */
 };
-
-int change_new(struct vfctl_ctx *ctx, struct vfctl_change **ret_change);
-
-/*
- * Finish planning with result @r. -EALREADY is not a failure: the change then has no steps, and the
- * message becomes the reason why there is nothing to do. Returns 0, or @r.
+/**
+ * Operation @p number of step @p index.
+ * @return false past the last one. A step may have none.
  */
-int change_planned(struct vfctl_ctx *ctx, struct vfctl_change *change, int r);
-/*
- * Observe everything that the steps change. If the host is already as wanted, remove all steps. A
- * state that cannot be observed counts as different.
- */
-void change_drop_done(struct vfctl_ctx *ctx, struct vfctl_change *change);
+bool vfctl_change_operation(const struct vfctl_change *change, size_t index, size_t number,
+	struct vfctl_operation *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/cpuset.h"
+#include "base/cpuset.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "base/context.h"
 #include "base/util.h"
-#include "core/context.h"
 
 struct host;
 struct state;

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/util.h"
-#include "core/vfattr.h"
+#include "base/vfattr.h"
 
 /* VF attributes as a JSON object of the strings vfctl_vf_attrs_parse() reads. */
 char *json_of_attrs(const struct vfctl_vf_attrs *attrs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/nearest.h"
+#include "base/nearest.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "core/guest.h"
 
 int parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret)
 {
@@ -287,17 +286,4 @@ bool libvirt_net_is(const char *name, const char *netdev)
 		name += 3)
 		bytes++;
 	return !*name && bytes >= 6;
-}
-
-bool vfctl_guest_name_valid(const char *name)
-{
-	size_t len = strlen(name);
-
-	if (!len || len > VFCTL_GUEST_NAME_MAX || name[0] == '.' ||
-		!utf8_valid(name, len))
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f || name[i] == '/')
-			return false;
-	return name[0] != ' ' && name[len - 1] != ' ';
 }

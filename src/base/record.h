@@ -2,70 +2,86 @@
 #ifndef VFCTL_BASE_RECORD_H
 #define VFCTL_BASE_RECORD_H
 
-#include "base/json.h"
-#include "core/record.h"
-
-/* Where the member of @row is, for an @object of its record. */
-void *record_member(const struct record_row *row, const void *object);
-
-/* ---- reading ---- */
-
-/* The current position: a member of an object, or (row NULL) an entry of a list. */
-struct record_place {
-	const struct record_place *up;
-	const struct record_row *row;
-	size_t index;
-};
-
-struct record_reading {
-	struct vfctl_ctx *ctx;
-	const struct record_place *at;
-};
-
-/* Reads @value into the member or entry @at: 0, -EINVAL with a message, -ENOMEM. */
-typedef int record_reader(struct record_reading *r, const struct json *value, void *at);
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /*
- * Read @value into @object, which is zeroed. An unknown member is an error. 0, -EINVAL with a
- * message that begins with the path of the member ("nodes[1].cpus: "), or -ENOMEM. Clear @object
- * in any case.
+ * A record is a struct that is described once, as a table of its members. The table gives the
+ * strict reader and the writer of its JSON, and the function that frees it (base/record.h). It also
+ * gives the JSON schema and the reference of an answer (RECORD_ROW() in vfctl/answer.h).
  */
-int record_read(struct record_reading *r, const struct record *record, const struct json *value,
-	void *object);
-/* Likewise, from @text; -EBADMSG if it is not JSON. @what names it in that message. */
-int record_parse(struct vfctl_ctx *ctx, const char *what, const char *text, size_t len,
-	const struct record *record, void *object);
-/* Free what the members of @object own, but not what is behind a pointer of a row's @via. */
-void record_clear(const struct record *record, void *object);
 
-/* For own readers. -EINVAL; the message begins with the current path. */
-int record_bad(struct record_reading *r, const char *fmt, ...) _printf_(2, 3);
-int record_expect(struct record_reading *r, const struct json *value, enum json_kind kind);
-int record_read_number(struct record_reading *r, const struct json *value, uint64_t max,
-	uint64_t *ret);
-/* Call @one for each entry of a list of at most @max entries; 0: any sensible number. */
-int record_read_each(struct record_reading *r, const struct json *list, uint64_t max,
-	void *object, record_reader *one);
-
-/* ---- writing ---- */
-
-struct record_writing {
-	struct buf *out;
-	enum record_lines lines; /* of the present member */
-	unsigned depth;
+/* What a member is in the struct, and in JSON. */
+enum record_kind {
+	RECORD_VERSION, /* nothing: the document has the version @max, and no other */
+	RECORD_NUMBER,	/* an integer of @size bytes: 0..@max */
+	RECORD_FLAG,	/* a bool */
+	RECORD_WORD,	/* an enum: one of the words that @word has for 0..@max */
+	RECORD_TEXT,	/* a char *: a text of at most RECORD_TEXT_MAX bytes */
+	RECORD_CHARS,	/* a char[@size]: a text that fits */
+	RECORD_UUID,	/* a char[37]; "": not known */
+	RECORD_TEXTS,	/* a char **, NULL-terminated: a list of texts */
+	RECORD_CPUS,	/* a struct vfctl_cpuset: "0-3,8" */
+	RECORD_ADDRESS, /* a struct vfctl_bdf: "0000:3b:00.1" */
+	RECORD_LIST,	/* a pointer, and a size_t at @count: a list of records of @inner */
+	RECORD_ARRAY,	/* at most @max structs in the struct itself, else like a list */
+	RECORD_OWN,	/* anything: @own reads and writes it */
 };
 
-void record_write(struct buf *out, const struct record *record, const void *object);
+#define RECORD_TEXT_MAX 256
 
-/* For own writers: a list, whose entries each follow record_next_entry(). */
-void record_open_list(struct record_writing *w);
-void record_next_entry(struct record_writing *w, size_t index);
-void record_close_list(struct record_writing *w, size_t count);
-
-/* The reader and writer of a RECORD_OWN member; @at is the member. */
-struct record_own {
-	record_reader *read; /* in a nullable row the value may also be null, or NULL */
-	void (*write)(struct record_writing *w, const void *at);
+enum {
+	RECORD_REQUIRED = 1,
+	/*
+	 * The member may be null, or be missing, which means the same. A number is then stored as
+	 * all ones (-1, UINT32_MAX, UINT64_MAX); any other member stays zero.
+	 */
+	RECORD_NULLABLE = 2,
+	/* The writer leaves the member out if it is zero or empty. */
+	RECORD_OPTIONAL = 4,
 };
+
+/* How the writer breaks lines before members and list entries. */
+enum record_lines {
+	RECORD_FLAT,	/* it does not */
+	RECORD_COMPACT, /* nor does it write spaces */
+	RECORD_HANGING, /* before the member, and before each entry but the first */
+	RECORD_TALL,	/* before the member, and before each entry */
+};
+
+/* A row of the table: one member. */
+struct record_row {
+	const char *name;
+	const char *help; /* one line without a full stop; NULL: it is in no answer */
+	enum record_kind kind;
+	unsigned flags;
+	size_t offset, size, count;
+	size_t via; /* not 0: the member is in the struct that the pointer at @via - 1 points to */
+	uint64_t max;
+	const char *(*word)(int value); /* NULL: the value has no word, and is written as null */
+	const struct record *inner;
+	const struct record_own *own;
+	enum record_kind like; /* of an own member: the kind with the same JSON; RECORD_OWN: any */
+	enum record_lines lines; /* RECORD_FLAT: those of the record */
+};
+
+struct record {
+	const struct record_row *rows;
+	size_t row_count;
+	size_t size; /* of the struct */
+	enum record_lines lines;
+	bool loose; /* the reader ignores unknown members: a newer version may have written them */
+	const char *name; /* of its own section in docs/reference/json.md, "FREEVF"; or NULL */
+};
+
+/* Where a row's member is in the struct @type. */
+#define RECORD_AT(type, member) \
+	.offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+#define RECORD_ENTRIES(type, member, number) \
+	.offset = offsetof(type, member), .count = offsetof(type, number)
+/* A record of all rows of a table. */
+#define RECORD(type, table) \
+	.rows = (table), .row_count = sizeof(table) / sizeof((table)[0]), .size = sizeof(type)
 
 #endif

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read records from JSON strictly. */
-#include "base/record.h"
+#include "base/record_json.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/cpuset.h"
 #include "base/parse.h"
-#include "core/cpuset.h"
-#include "core/types.h"
 
 #define ENTRIES_MAX 65536 /* of a list without a limit of its own; no host has more */
 

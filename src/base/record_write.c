@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Write records as JSON, and free them. */
-#include "base/record.h"
+#include "base/record_json.h"
 
 #include <inttypes.h>
 
-#include "core/cpuset.h"
-#include "core/types.h"
+#include "base/cpuset.h"
 
 void *record_member(const struct record_row *row, const void *object)
 {

@@ -3,7 +3,7 @@
 #define VFCTL_BASE_STEPS_H
 
 #include "base/op.h"
-#include "core/vfattr.h"
+#include "base/vfattr.h"
 
 /*
  * A change is a list of steps. The same list is printed by a dry run, carried out, rolled back,

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/cleanup.h"
-#include "core/parse.h"
+#include "base/address.h"
+#include "base/cleanup.h"
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -81,7 +81,7 @@ struct sort_key {
 /* Equal keys stay in the order of @at. */
 void sort_keys(struct sort_key *keys, size_t count);
 
-/* The text of a PCI address, valid until the end of the block; needs core/types.h. */
+/* The text of a PCI address, valid until the end of the block; needs base/address.h. */
 #define TEXT(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 
 #endif

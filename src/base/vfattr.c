@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/vfattr.h"
+#include "base/vfattr.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,9 +7,9 @@
 #include <strings.h>
 
 #include "base/ctx.h"
+#include "base/buf.h"
+#include "base/nearest.h"
 #include "base/parse.h"
-#include "base/vfattr.h"
-#include "core/nearest.h"
 
 /* A word that an attribute accepts: the name in vfctl, the name in other tools, and the value. */
 struct attr_word {
@@ -214,7 +214,7 @@ static const struct attr_word link_state_text[] = {
 
 /*
  * The table of VF attributes: a new attribute needs a row here, its member and bit in
- * core/vfattr.h, its netlink form (netlink/link.c), and its drivers (drivers/drivers.c). Files,
+ * base/vfattr.h, its netlink form (netlink/link.c), and its drivers (drivers/drivers.c). Files,
  * command line, JSON, schemas, help, comparison, safe defaults and the hook's check of metadata are
  * derived from these.
  */
@@ -536,7 +536,7 @@ void attrs_copy(struct vfctl_vf_attrs *to, const struct vfctl_vf_attrs *from, ui
 			memcpy((char *)to + attr_table[i].member, member_of(from, &attr_table[i]),
 				attr_table[i].size);
 	to->mask |= bits;
-	/* A VLAN always has a protocol (core/vfattr.h), also if only its ID was copied. */
+	/* A VLAN always has a protocol (base/vfattr.h), also if only its ID was copied. */
 	if (bits & VFCTL_ATTR_VLAN && !to->proto)
 		to->proto = VFCTL_VLAN_8021Q;
 }

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/cleanup.h"
-#include "core/context.h"
+#include "base/cleanup.h"
+#include "vfctl/context.h"
 
 #ifdef __cplusplus
 extern "C" {

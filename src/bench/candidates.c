@@ -3,10 +3,10 @@
 #include <errno.h>
 
 #include "base/parse.h"
+#include "bench/measure.h"
 #include "host/host.h"
 #include "netlink/ethtool.h"
-#include "bench/measure.h"
-#include "core/tuning.h"
+#include "tuning/fit.h"
 
 #define ARPHRD_INFINIBAND_TEXT "32" /* linux/if_arp.h */
 

@@ -5,8 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/cpuset.h"
+#include "base/parse.h"
 #include "bench/tool.h"
-#include "core/cpuset.h"
 
 #define RUN_MS 60000
 

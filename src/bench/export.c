@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "bench/report.h"
-#include "core/host.h"
+#include "host/files.h"
 
 /* ---- CSV ---- */
 

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "bench/result.h"
 #include "bench/trial_index.h"
-#include "core/host.h"
+#include "host/files.h"
 
 /* ---- the directory ---- */
 

@@ -10,15 +10,16 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/change.h"
 #include "base/json.h"
 #include "base/lock_holder.h"
 #include "bench/plan_draft.h"
 #include "bench/run.h"
 #include "bench/search.h"
-#include "remote/settings.h"
 #include "change/recover.h"
+#include "host/files.h"
 #include "host/host.h"
-#include "core/host.h"
+#include "remote/settings.h"
 
 #define PLAN "plan.yaml"
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "bench/bench.h"
-#include "core/hypervisor.h"
-#include "core/tuning.h"
+#include "types/hypervisor.h"
+#include "types/tuning.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -115,7 +115,7 @@ int vfctl_bench_run(struct vfctl_bench *bench, const char *directory);
 
 /**
  * Settings worth trying in a search on a network device of this host, by its driver.
- * @param ret_settings	room for VFCTL_CANDIDATES_MAX (core/tuning.h).
+ * @param ret_settings	room for VFCTL_CANDIDATES_MAX (types/tuning.h).
  * @return 0; -ENODEV no such device; -EOPNOTSUPP it has nothing that is worth it, or the kernel no
  *	ethtool netlink.
  */

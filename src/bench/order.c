@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/parse.h"
 #include "bench/search.h"
 #include "bench/stats.h"
 

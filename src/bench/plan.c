@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <math.h>
 
-#include "spec/schema.h"
-#include "core/cpuset.h"
+#include "base/cpuset.h"
 #include "bench/measure.h"
 #include "bench/stats.h"
 #include "bench/tool.h"
+#include "spec/schema.h"
 
 #define ENDPOINTS_MAX 32
 #define CONFIGURATIONS_MAX 64

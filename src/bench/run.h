@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "bench/checks.h"
 #include "bench/tool.h"
+#include "types/hypervisor.h"
 
 #define BENCH_FAILED_IN_A_ROW 5 /* consecutive failed runs after which the measurement ends */
 

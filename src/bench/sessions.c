@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 #include "bench/report_build.h"
 #include "bench/stats.h"
 #include "bench/stats_gsl.h"

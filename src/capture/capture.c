@@ -10,10 +10,10 @@
 #include <stdio.h>
 
 #include "base/parse.h"
-#include "drivers/driver.h"
-#include "host/host.h"
 #include "capture/tar.h"
-#include "core/host.h"
+#include "drivers/driver.h"
+#include "host/files.h"
+#include "host/host.h"
 
 #define REPLY_TIMEOUT_MS 30000
 #define DEPTH_MAX 12

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "host/plain.h"
+#include "capture/captured.h"
 #include "capture/tar.h"
-#include "core/host.h"
+#include "host/plain.h"
 
 /*
  * Limit for the sum of calls, listed names and kilobytes read: a host with 1000 VFs needs about

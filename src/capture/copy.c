@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/cpuset.h"
 #include "host/host.h"
-#include "core/cpuset.h"
 
 /* A host with 4096 CPUs has about this many files of topology and caches. */
 #define FILES_MAX 250000

@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
+#include "base/change.h"
 #include "change/recover.h"
-#include "core/hypervisor.h"
 #include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 

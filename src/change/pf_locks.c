@@ -6,7 +6,7 @@
 
 #include "change/recover.h"
 #include "host/host.h"
-#include "core/lease.h"
+#include "state/leases.h"
 
 int pf_locks_add(struct vfctl_ctx *ctx, struct pf_locks *locks, const struct vfctl_bdf *pf)
 {

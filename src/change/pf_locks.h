@@ -3,7 +3,6 @@
 #define VFCTL_CHANGE_PF_LOCKS_H
 
 #include "base/ctx.h"
-#include "core/types.h"
 
 /* The locks of some PFs, taken in the order of their addresses so that no deadlock is possible. */
 #define PF_LOCKS_MAX 64

@@ -15,7 +15,6 @@
 #include "pci/device.h"
 #include "sriov/inventory.h"
 #include "sriov/ops.h"
-#include "core/hypervisor.h"
 
 /*
  * The VFs of a PF disappear with it; if it returns, it has none. Operations without a function,

@@ -4,9 +4,9 @@
 
 #include <stdarg.h>
 
-#include "base/change.h"
+#include "base/planning.h"
+#include "change/recovered.h"
 #include "state/journal.h"
-#include "core/recover.h"
 
 /*
  * Recover one open change, whose lock is held: close it if it is done, else roll it back or finish

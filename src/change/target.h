@@ -2,9 +2,8 @@
 #ifndef VFCTL_CHANGE_TARGET_H
 #define VFCTL_CHANGE_TARGET_H
 
-#include "base/change.h"
+#include "base/planning.h"
 #include "facts/snapshot/snapshot.h"
-#include "core/sriov.h"
 
 /* The input for planning a change of one PF or its VFs: locked first, then read. */
 struct target {

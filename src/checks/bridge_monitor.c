@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What host.yaml declares with bridge: is in effect only while vfctl monitor --bridge runs. */
-#include "core/bridge.h"
+#include "checks/findings.h"
 
 #include "base/ctx.h"
+#include "tuning/bridge_record.h"
 
 static const char *name_of(const struct vfctl_pf_spec *pf)
 {

@@ -3,7 +3,8 @@
 #define VFCTL_CHECKS_CHECK_H
 
 #include "base/ctx.h"
-#include "core/doctor.h"
+#include "checks/doctor.h"
+#include "types/snapshot.h"
 
 struct check_ctx;
 

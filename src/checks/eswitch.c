@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "base/parse.h"
 #include "checks/check.h"
 #include "netlink/devlink.h"
 

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "checks/doctor.h"
+#include "checks/host_checks.h"
 #include "host/host.h"
 #include "ids/live.h"
 #include "ids/owner.h"

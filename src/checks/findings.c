@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Compare leases, libvirt's domains and VFs, which change independently of each other. */
-#include "core/findings.h"
+#include "checks/findings.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/parse.h"
 #include "base/vfattr.h"
-#include "core/bridge.h"
+#include "domain/definition.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/policy.h"
 #include "facts/snapshot/snapshot.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "checks/guest.h"
 
-#include "base/find.h"
+#include "domain/definition.h"
 #include "host/host.h"
 #include "pci/bars.h"
+#include "types/find.h"
 
 /* Kept for all checks: each definition is read and parsed once. */
 struct guest_list {

@@ -4,7 +4,7 @@
 
 #include "checks/check.h"
 #include "facts/snapshot/domains.h"
-#include "core/domain.h"
+#include "types/domain.h"
 
 /*
  * A domain with host devices in its definition, which applies at its next start, whether it runs or

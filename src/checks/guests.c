@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "checks/guest.h"
+#include "domain/definition.h"
 #include "facts/snapshot/address.h"
 #include "facts/snapshot/memlock.h"
 #include "host/host.h"

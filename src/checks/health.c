@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/parse.h"
+#include "checks/doctor.h"
 #include "host/host.h"
 #include "pci/device.h"
-#include "core/doctor.h"
 
 #define DEV "/sys/bus/pci/devices/%s/%s"
 

@@ -3,7 +3,6 @@
 #define VFCTL_CHECKS_HEALTH_H
 
 #include "base/ctx.h"
-#include "core/types.h"
 
 #define PCI_HOPS_MAX 16
 

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "checks/doctor.h"
+#include "checks/host_checks.h"
+#include "fleet/fleet.h"
 #include "host/host.h"
-#include "core/hostspec.h"
-#include "core/identity.h"
+#include "ids/pools.h"
 
 /* ---- the CPU and KVM ---- */
 

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/find.h"
+#include "base/parse.h"
 #include "checks/check.h"
 #include "drivers/driver.h"
 #include "host/host.h"
-#include "core/inventory.h"
 #include "sriov/holder.h"
+#include "types/find.h"
 
 /* Messages of the kernel core; those of drivers are in their own table. */
 static const struct driver_message messages[] = {

@@ -3,9 +3,10 @@
  * A VF cannot send larger packets than its PF. define rejects a guest that requests more, but later
  * the PF's MTU may be lowered by hand or by a network manager.
  */
-#include "checks/doctor.h"
 #include "checks/guest.h"
+#include "checks/host_checks.h"
 #include "facts/guest_spec.h"
+#include "sriov/inventory.h"
 
 static bool may_be_on(struct check_ctx *e, const struct vfctl_guest_vf *vf,
 	const struct vfctl_pf *pf)

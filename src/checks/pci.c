@@ -13,6 +13,7 @@
 #include "checks/guest.h"
 #include "checks/health.h"
 #include "drivers/driver.h"
+#include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "pci/device.h"
 

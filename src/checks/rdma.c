@@ -3,7 +3,7 @@
 #include "base/util.h"
 #include "checks/check.h"
 #include "host/host.h"
-#include "core/rdma.h"
+#include "infiniband/rdma.h"
 
 static void check_port(struct check_ctx *e, const char *name,
 	const struct vfctl_rdma_device *device,

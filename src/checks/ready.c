@@ -3,7 +3,7 @@
  * Whether PFs and the host are ready for a run: the checklist of published measurements, one row an
  * item.
  */
-#include "core/doctor.h"
+#include "checks/doctor.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,10 +13,9 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "core/domain.h"
-#include "core/rdma.h"
 #include "facts/snapshot/memlock.h"
 #include "host/host.h"
+#include "infiniband/rdma.h"
 #include "pci/device.h"
 
 #define GOVERNOR "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Run the checks one by one and collect their findings. */
-#include "base/find.h"
+#include "types/find.h"
 #include "checks/check.h"
 
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/find.h"
+#include "types/find.h"
 #include "checks/check.h"
 #include "domain/domain.h"
 #include "facts/snapshot/memlock.h"

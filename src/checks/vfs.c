@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/find.h"
 #include "checks/check.h"
 #include "drivers/driver.h"
 #include "facts/snapshot/references.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
-#include "core/uplink.h"
+#include "tuning/uplink.h"
+#include "types/find.h"
 
 #define EACH_PF(e, pf)                                            \
 	for (const struct vfctl_pf *pf = (e)->snapshot->inventory->pfs; \

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "base/parse.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 
 #define QEMU_BITS 40

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "domain/definition.h"
 #include "domain/domain.h"
+#include "topology/topology.h"
 
 static int check_pins(struct vfctl_ctx *ctx, const char *name,
 	const struct vfctl_assignment *a, size_t number)

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "domain/definition.h"
 #include "domain/domain.h"
 
 /* libvirt gives the VF of an <interface> MAC and VLAN itself, after the hook. */

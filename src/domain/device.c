@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
+#include "domain/definition.h"
 #include "domain/domain.h"
 
 /* For a hostdev interface, libvirt's <vlan> supports only a tag. */

@@ -3,7 +3,7 @@
 #define VFCTL_DOMAIN_DOMAIN_H
 
 #include "domain/xml.h"
-#include "core/domain.h"
+#include "types/domain.h"
 
 /* vfctl's element: <vfctl:guest lease=""><vfctl:vf pf="" index="" bdf="" .../></vfctl:guest> */
 #define METADATA_PREFIX "vfctl"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The host devices of a domain: a quick look at its text, and those of an intent. */
-#include "base/find.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
+#include "types/find.h"
 
 /* Definitions and templates of administrators have any quotes, and spaces around "=". */
 bool vfctl_domain_may_have_devices(const char *xml, size_t len)

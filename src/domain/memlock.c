@@ -2,6 +2,7 @@
 /* Memory that a guest locks, as libvirt computes it (qemuDomainGetMemLockLimitBytes). */
 #include <inttypes.h>
 
+#include "domain/definition.h"
 #include "domain/domain.h"
 
 /* For mappings of devices besides the guest's memory. */

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "base/find.h"
+#include "types/find.h"
 #include "domain/domain.h"
 
 struct merge3 {

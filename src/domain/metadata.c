@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/parse.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 
 /* Write the place of the VF on the host, for a reader of the placement. */

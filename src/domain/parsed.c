@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "base/parse.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 
 #define FILE_NAME "domain"

@@ -2,9 +2,10 @@
 /* Read back the placement that a domain XML states. */
 #include <errno.h>
 
-#include "base/find.h"
 #include "base/parse.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
+#include "types/find.h"
 
 void vfctl_domain_placement_free(struct vfctl_assignment *a)
 {

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "base/find.h"
+#include "types/find.h"
 #include "domain/domain.h"
 
 /* The place of a VF: cell -1 is the main root. */

@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <expat.h>
 
-#include "base/find.h"
 #include "base/parse.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 #include "domain/stream_place.h"
+#include "types/find.h"
 
 #define DEPTH_MAX 64 /* libvirt's deepest is about 12, foreign metadata aside */
 #define NS_SEPARATOR '|'

@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/dl.h"
 #include "base/sonames.h"
-#include "core/domain.h"
+#include "types/domain.h"
 
 #define SYMBOLS(each) \
 	each(xmlNewParserCtxt) each(xmlFreeParserCtxt) each(xmlCtxtReadMemory) \

@@ -2,9 +2,8 @@
 #ifndef VFCTL_DRIVERS_DRIVER_H
 #define VFCTL_DRIVERS_DRIVER_H
 
-#include "core/inventory.h"
-#include "core/tuning.h"
-#include "core/uplink.h"
+#include "types/tuning.h"
+#include "types/uplink.h"
 
 /* Legal values of a setting: @low to @high in steps; the list ends with a step of 0. */
 struct tuning_range {

@@ -5,6 +5,7 @@
 #include "base/op.h"
 #include "base/steps.h"
 #include "sriov/eswitch.h"
+#include "types/inventory.h"
 
 /*
  * op_eswitch      PF   "legacy" or "switchdev"; refused while a VF of it is in use

@@ -3,7 +3,7 @@
 #define VFCTL_ESWITCH_LAG_H
 
 #include "base/steps.h"
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /*
  * op_bond  the bond's name: "MODE PORT PORT", its ports in the order of their names; "-": it does

@@ -5,8 +5,9 @@
  */
 #include <errno.h>
 
-#include "eswitch/eswitch.h"
+#include "base/parse.h"
 #include "drivers/driver.h"
+#include "eswitch/eswitch.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
 #include "sriov/ops.h"

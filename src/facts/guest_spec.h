@@ -3,7 +3,7 @@
 #define VFCTL_FACTS_GUEST_SPEC_H
 
 #include "base/ctx.h"
-#include "core/guest.h"
+#include "types/guest.h"
 
 /*
  * A guest's file in the metadata of its domain, as JSON, which the reader of files reads. An

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "facts/hostfile.h"
+#include "host/files.h"
 #include "host/host.h"
 #include "host/run.h"
-#include "core/host.h"
-#include "core/hostspec.h"
+#include "spec/host_yaml.h"
 
 static int fail_read(struct vfctl_ctx *ctx, const char *path, int error)
 {

@@ -2,8 +2,11 @@
 /* Read host.yaml and the PFs that it names, and open the pools. */
 
 #include "base/ctx.h"
+#include "facts/hostfile.h"
+#include "fleet/fleet.h"
+#include "ids/pools.h"
+#include "spec/host_yaml.h"
 #include "sriov/inventory.h"
-#include "core/workflow.h"
 
 int vfctl_host_spec_resolve(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
 {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Open everything that placing and defining guests needs, with one call. */
-#include "core/session.h"
+#include "facts/session.h"
 
 #include "base/ctx.h"
+#include "facts/hostfile.h"
+#include "ids/pools.h"
+#include "spec/host_yaml.h"
 
 struct vfctl_session {
 	struct vfctl_ctx *ctx;

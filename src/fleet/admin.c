@@ -2,9 +2,10 @@
 /* Administration of the fleet: orphans, reclaim, publish. */
 #include <errno.h>
 
-#include "base/idrange.h"
-#include "fleet/fleet.h"
+#include "fleet/fleet_internal.h"
 #include "fleet/store.h"
+#include "ids/pools.h"
+#include "types/idrange.h"
 
 /* A reclaimed value is never free at once: the host that had it may still be running. */
 #define RECLAIM_REST_S 600

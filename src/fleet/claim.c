@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "fleet/fleet.h"
+#include "fleet/fleet_internal.h"
 #include "ids/owner.h"
-#include "core/fleet.h"
 
 #define TRIES 20
 

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "core/hostspec.h"
+#include "types/hostspec.h"
 
 /*
  * The functions of etcd version 3 that vfctl needs, through its JSON gateway (etcd's "gRPC gateway"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#include "fleet/fleet.h"
+#include "fleet/fleet_internal.h"
 
 /* ---- the registration ---- */
 

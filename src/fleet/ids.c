@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Functions that only a fleet's pools have. */
-#include "core/fleet.h"
+#include "fleet/fleet.h"
 
 #include <errno.h>
 

@@ -6,8 +6,8 @@
 #include <errno.h>
 
 #include "fleet/fleet.h"
+#include "fleet/fleet_internal.h"
 #include "ids/owner.h"
-#include "core/fleet.h"
 
 bool vfctl_id_in_conflict(const struct vfctl_id *id)
 {

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "fleet/fleet.h"
+#include "fleet/fleet_internal.h"
 
 #define AHEAD_S 10 /* free values are proposed again for so long without another look-up */
 #define SPREAD_MAX 64

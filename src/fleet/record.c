@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #include "base/parse.h"
-#include "base/record.h"
+#include "base/record_json.h"
+#include "ids/pools.h"
 
 /* ---- keys ---- */
 

@@ -4,7 +4,6 @@
 
 #include "base/ctx.h"
 #include "fleet/etcd.h"
-#include "core/identity.h"
 
 /* The keys and values in etcd, below the prefix (docs/explanation/fleet.md). */
 #define FLEET_KEY 400

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/idrange.h"
-#include "fleet/fleet.h"
+#include "types/idrange.h"
+#include "fleet/fleet_internal.h"
 
 /* Number of parts that one transaction counts; below etcd's limit of operations. */
 #define PARTS 63

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "fleet/fleet.h"
+#include "fleet/fleet_internal.h"
 
 /* After a failure, no request is sent to etcd for this time. */
 #define AWAY_S 30

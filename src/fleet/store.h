@@ -2,9 +2,8 @@
 #ifndef VFCTL_FLEET_STORE_H
 #define VFCTL_FLEET_STORE_H
 
+#include "fleet/fleet.h"
 #include "ids/store.h"
-#include "core/fleet.h"
-#include "core/hostspec.h"
 
 /*
  * Open the fleet's pools, without network traffic. @local keeps the values of this host for times
@@ -15,7 +14,7 @@ int id_etcd_open(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool
 
 /*
  * Whether id_etcd_open() opened this store. The functions below accept only such a store; see
- * core/fleet.h.
+ * fleet/fleet.h.
  */
 bool id_etcd_is(const struct id_store *s);
 int id_etcd_sync(struct id_store *s, bool adopt, struct vfctl_ids_sync *ret);

@@ -4,9 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "fleet/fleet.h"
+#include "fleet/fleet_internal.h"
 #include "fleet/store.h"
 #include "ids/owner.h"
+#include "ids/pools.h"
 
 /* Number of rows that one transaction looks up; below etcd's limit of operations. */
 #define BATCH 60

@@ -2,8 +2,8 @@
 /* Allocate values: one transaction for each, or one for a whole reserve. */
 #include <errno.h>
 
-#include "base/idrange.h"
-#include "fleet/fleet.h"
+#include "types/idrange.h"
+#include "fleet/fleet_internal.h"
 
 /* If two hosts want the same value, one of them is refused; in each round one host succeeds. */
 #define TRIES 200

@@ -6,9 +6,10 @@
  */
 #include <stdio.h>
 
-#include "fleet/fleet.h"
+#include "fleet/fleet_internal.h"
 #include "fleet/store.h"
 #include "ids/owner.h"
+#include "ids/pools.h"
 
 #define NOTE_NAME (FLEET_KEY + sizeof(ID_NOTE_UNREAD))
 

@@ -6,8 +6,10 @@
 #include <errno.h>
 
 #include "base/buf.h"
+#include "base/change.h"
 #include "base/json.h"
 #include "change/recover.h"
+#include "domain/definition.h"
 #include "guest/attach.h"
 #include "lease/clean.h"
 #include "lease/lease_text.h"

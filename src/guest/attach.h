@@ -2,10 +2,11 @@
 #ifndef VFCTL_GUEST_ATTACH_H
 #define VFCTL_GUEST_ATTACH_H
 
-#include "base/change.h"
+#include "base/planning.h"
 #include "base/util.h"
 #include "facts/snapshot/domains.h"
 #include "guest/guest.h"
+#include "guest/plans.h"
 
 /* The input of attach and detach: a domain, one VF, and their present state. */
 struct attach {

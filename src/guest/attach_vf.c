@@ -3,13 +3,17 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/find.h"
+#include "base/parse.h"
 #include "base/vfattr.h"
+#include "domain/definition.h"
+#include "facts/snapshot/snapshot.h"
 #include "guest/attach.h"
 #include "ids/values.h"
 #include "lease/noted.h"
 #include "lease/port.h"
 #include "sriov/holder.h"
+#include "sriov/inventory.h"
+#include "types/find.h"
 
 static const struct known_domain *find_holder(const struct attach *a,
 	const struct vfctl_bdf *vf)

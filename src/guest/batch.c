@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "base/change.h"
 #include "change/recover.h"
 #include "facts/model/model.h"
 #include "facts/snapshot/snapshot.h"
@@ -10,6 +11,8 @@
 #include "guest/guest.h"
 #include "ids/ops.h"
 #include "lease/ops.h"
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
 
 struct vfctl_batch {
 	struct vfctl_place_options options;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "base/change.h"
+#include "base/parse.h"
+#include "base/planning.h"
 #include "change/pf_locks.h"
 #include "change/recover.h"
 #include "domain/domain.h"
@@ -21,6 +23,8 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
+#include "spec/host_yaml.h"
+#include "state/leases.h"
 #include "state/store.h"
 
 struct define {

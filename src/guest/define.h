@@ -2,8 +2,9 @@
 #ifndef VFCTL_GUEST_DEFINE_H
 #define VFCTL_GUEST_DEFINE_H
 
-#include "base/change.h"
-#include "core/workflow.h"
+#include "base/planning.h"
+#include "facts/model/place.h"
+#include "types/guest.h"
 
 struct define_request {
 	struct vfctl_guest *guest;

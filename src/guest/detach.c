@@ -6,13 +6,16 @@
 #include <errno.h>
 
 #include "base/buf.h"
-#include "base/find.h"
+#include "base/change.h"
 #include "base/parse.h"
 #include "change/recover.h"
+#include "domain/definition.h"
 #include "guest/attach.h"
 #include "guest/suggest.h"
 #include "ids/owner.h"
 #include "lease/ops.h"
+#include "sriov/inventory.h"
+#include "types/find.h"
 
 #define DETACH_TIMEOUT_MS 30000
 

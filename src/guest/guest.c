@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <sys/random.h>
 
-#include "base/find.h"
 #include "base/vfattr.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 #include "drivers/driver.h"
 #include "facts/guest_spec.h"
@@ -17,7 +17,10 @@
 #include "lease/noted.h"
 #include "lease/ops.h"
 #include "pci/bars.h"
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
 #include "sriov/holder.h"
+#include "types/find.h"
 
 void vfctl_placement_free(struct vfctl_placement *placed)
 {

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "facts/model/model.h"
+#include "guest/plans.h"
 #include "ids/give.h"
-#include "core/workflow.h"
 
 struct vfctl_placement {
 	struct vfctl_guest *guest; /* borrowed */

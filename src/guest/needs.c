@@ -2,8 +2,8 @@
 /* Check what a guest needs on the host besides its placement: KVM, and its disk images. */
 #include <errno.h>
 
+#include "guest/plans.h"
 #include "host/host.h"
-#include "core/workflow.h"
 
 /* A file that cannot be examined does not count as absent. */
 static bool is_absent(struct vfctl_ctx *ctx, const char *path)

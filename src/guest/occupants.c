@@ -2,11 +2,12 @@
 /* The requests of the present guests, for the planner. */
 #include <errno.h>
 
-#include "base/find.h"
-#include "core/workflow.h"
 #include "facts/guest_spec.h"
+#include "guest/plans.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
+#include "state/leases.h"
+#include "types/find.h"
 
 static bool asks_for_nodes(const struct vfctl_guest *g)
 {

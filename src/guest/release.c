@@ -7,14 +7,16 @@
 
 #include "base/buf.h"
 #include "base/change.h"
+#include "base/planning.h"
 #include "base/vfattr.h"
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
+#include "guest/plans.h"
 #include "guest/suggest.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
-#include "core/inventory.h"
-#include "core/workflow.h"
+#include "sriov/inventory.h"
+#include "state/leases.h"
 
 /* libvirt reports "active" from the moment in which it calls the hook. */
 static int check_off(struct vfctl_ctx *ctx, struct vfctl_hypervisor *hv,

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/ctx.h"
-#include "core/nearest.h"
+#include "base/nearest.h"
+#include "types/hypervisor.h"
 
 /* A domain has one name in libvirt and in its lease: two candidates of the same name are one. */
 static void offer_domain(struct nearest *search, const char *name)

@@ -2,9 +2,8 @@
 #ifndef VFCTL_GUEST_SUGGEST_H
 #define VFCTL_GUEST_SUGGEST_H
 
-#include "core/context.h"
-#include "core/hypervisor.h"
-#include "core/lease.h"
+#include "types/hypervisor.h"
+#include "types/lease.h"
 
 /*
  * Append "; did you mean NAME?" to the message of a failure to find @domain if the name of one

@@ -5,11 +5,12 @@
  */
 #include <errno.h>
 
-#include "base/find.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 #include "facts/snapshot/references.h"
 #include "guest/guest.h"
 #include "sriov/holder.h"
+#include "types/find.h"
 
 struct template {
 	struct vfctl_ctx *ctx;

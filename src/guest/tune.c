@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "guest/tune.h"
 #include "remote/argv.h"
 #include "remote/place.h"
 #include "remote/settings.h"

@@ -5,15 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/find.h"
 #include "base/vfattr.h"
+#include "domain/definition.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/snapshot.h"
 #include "ids/give.h"
 #include "pci/device.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
-#include "core/snapshot.h"
+#include "types/find.h"
 
 static const struct vfctl_foreign_spec *foreign_of(const struct grant_facts *f)
 {

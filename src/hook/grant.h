@@ -2,9 +2,8 @@
 #ifndef VFCTL_HOOK_GRANT_H
 #define VFCTL_HOOK_GRANT_H
 
-#include "core/domain.h"
-#include "core/hostspec.h"
-#include "core/lease.h"
+#include "types/domain.h"
+#include "types/lease.h"
 
 /*
  * Decide what a starting domain gets. Users who may define domains in libvirt can write vfctl's

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read the present host tuning of a running domain. */
-#include "core/guest_tuning.h"
+#include "hook/guest_tuning.h"
 
 #include <errno.h>
 
+#include "domain/definition.h"
 #include "facts/snapshot/domains.h"
 #include "hook/tuning_watch.h"
 #include "host/host.h"
 #include "lease/guest_tuning.h"
 #include "lease/lease.h"
+#include "state/leases.h"
 #include "tuning/irq.h"
 #include "tuning/ops.h"
 

@@ -9,11 +9,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/find.h"
 #include "base/json.h"
 #include "change/pf_locks.h"
+#include "domain/definition.h"
 #include "facts/snapshot/references.h"
 #include "hook/grant.h"
+#include "hook/hook.h"
 #include "host/host.h"
 #include "ids/values.h"
 #include "lease/guest_run.h"
@@ -23,8 +24,9 @@
 #include "lease/saved_image.h"
 #include "pci/device.h"
 #include "sriov/live_guids.h"
+#include "state/leases.h"
 #include "state/store.h"
-#include "core/workflow.h"
+#include "types/find.h"
 
 struct vfctl_hook {
 	struct vfctl_ctx *ctx;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/hook.h"
+#include "hook/hook.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 
 #include "base/change.h"
 #include "base/parse.h"
+#include "base/planning.h"
 #include "hook/hook_install.h"
 #include "host/host.h"
 

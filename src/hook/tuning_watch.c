@@ -10,14 +10,16 @@
 #include <sys/syscall.h>
 
 #include "base/parse.h"
+#include "domain/definition.h"
 #include "facts/snapshot/domains.h"
+#include "hook/guest_tuning.h"
 #include "hook/tuning_watch.h"
 #include "host/host.h"
 #include "lease/guest_tuning.h"
 #include "lease/lease.h"
+#include "state/leases.h"
 #include "tuning/irq.h"
 #include "tuning/ops.h"
-#include "core/guest_tuning.h"
 
 #define LATENCY_DEVICE "/dev/cpu_dma_latency"
 #define LOOK_MS 1000      /* while the guest boots */

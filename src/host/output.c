@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "base/ctx.h"
+#include "host/files.h"
 #include "host/plain.h"
 #include "host/tree.h"
-#include "core/host.h"
 
 #define NAME_TRIES 100
 

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base/parse.h"
+#include "host/files.h"
 #include "host/tree.h"
-#include "core/host.h"
 
 /* Opening the /proc name of a descriptor opens the same file. */
 static int reopen(int fd)

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/files.h"
 #include "host/plain.h"
-#include "core/host.h"
 
 static bool is_trusted(uid_t owner, unsigned caller)
 {

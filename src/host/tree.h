@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "core/host.h"
-
 /*
  * Files below a directory that other users may write to: a guest's image, a result directory. The
  * path of the directory itself is followed normally. Below it no symbolic link is followed, nothing

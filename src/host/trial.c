@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/trial.h"
+#include "host/trial.h"
 
 #include <errno.h>
 #include <signal.h>

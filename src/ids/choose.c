@@ -2,8 +2,9 @@
 /* Choose the value for an owner: pure arithmetic. */
 #include <errno.h>
 
-#include "base/idrange.h"
 #include "ids/ids.h"
+#include "ids/pools.h"
+#include "types/idrange.h"
 
 #define LOCAL_BIT (UINT64_C(2) << 56) /* IEEE EUI-64: administered locally */
 

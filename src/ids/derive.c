@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "core/inventory.h"
-
 /* Only values of other VFs can be in the way, and there are fewer of those. */
 #define TRIES_MAX 4096
 

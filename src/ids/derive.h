@@ -3,7 +3,8 @@
 #define VFCTL_IDS_DERIVE_H
 
 #include "ids/owner.h"
-#include "core/inventory.h"
+#include "types/identity.h"
+#include "types/inventory.h"
 
 /* Access to the rows of the store of identities. Without @find the store counts as empty. */
 struct value_rows {

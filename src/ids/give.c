@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/find.h"
+#include "ids/pools.h"
 #include "ids/values.h"
-#include "core/hostspec.h"
+#include "types/find.h"
 
 void identities_open(struct vfctl_ctx *ctx, struct identities *io, struct vfctl_ids *ids,
 	const char *domain_uuid, const char *domain_name, bool claim)

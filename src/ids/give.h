@@ -3,13 +3,10 @@
 #define VFCTL_IDS_GIVE_H
 
 #include "base/buf.h"
-#include "base/change.h"
+#include "base/planning.h"
 #include "ids/owner.h"
-#include "core/domain.h"
-#include "core/guest.h"
-#include "core/identity.h"
-#include "core/inventory.h"
-#include "core/lease.h"
+#include "types/domain.h"
+#include "types/lease.h"
 
 struct id_store;
 

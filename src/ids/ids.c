@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/idrange.h"
 #include "ids/owner.h"
+#include "ids/pools.h"
+#include "types/idrange.h"
 
 /* ---- open and close ---- */
 

@@ -3,7 +3,7 @@
 #define VFCTL_IDS_IDS_H
 
 #include "ids/store.h"
-#include "core/hostspec.h"
+#include "types/hostspec.h"
 
 struct vfctl_ids {
 	struct vfctl_ctx *ctx;

@@ -7,6 +7,7 @@
 
 #include "ids/ids.h"
 #include "ids/owner.h"
+#include "ids/pools.h"
 
 void vfctl_id_import_clear(struct vfctl_id_import *import)
 {

@@ -3,7 +3,7 @@
 #define VFCTL_IDS_IMPORT_H
 
 #include "base/ctx.h"
-#include "core/identity.h"
+#include "types/identity.h"
 
 /* A fleet of a million identities; as JSON they are about 200 MiB. */
 #define ID_IMPORT_ROWS_MAX 1000000

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 
-#include "base/idrange.h"
+#include "types/idrange.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "ids/import.h"

@@ -3,7 +3,7 @@
 #define VFCTL_IDS_LIVE_H
 
 #include "ids/owner.h"
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /* Collect the values of an inventory that was read with the VFs of all PFs. */
 int live_from_inventory(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,

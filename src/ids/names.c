@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/identity.h"
+#include "ids/pools.h"
 
 const char *vfctl_id_strategy_name(enum vfctl_id_strategy strategy)
 {

@@ -11,8 +11,8 @@
 #include "ids/give.h"
 #include "ids/ops.h"
 #include "ids/owner.h"
+#include "ids/pools.h"
 #include "ids/store.h"
-#include "core/hostspec.h"
 
 #define FOR " for "
 #define SEEN "quarantined"

@@ -3,9 +3,8 @@
 #define VFCTL_IDS_OWNER_H
 
 #include "base/ctx.h"
-#include "core/domain.h"
-#include "core/identity.h"
-#include "core/lease.h"
+#include "types/domain.h"
+#include "types/lease.h"
 
 /*
  * Decide who may have a MAC or GUID. All callers that assign one use this: create, set, define,

@@ -3,7 +3,9 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "base/parse.h"
 #include "ids/ids.h"
+#include "ids/pools.h"
 
 #define NUMBER(pkey) ((uint16_t)((pkey) & (VFCTL_PKEY_FULL - 1)))
 #define MEMBERS_IN_LINE 3

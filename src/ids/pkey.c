@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "core/hostspec.h"
+#include "ids/pools.h"
 
 static int fail_partition(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const char *text)

@@ -3,7 +3,7 @@
 #define VFCTL_IDS_STORE_H
 
 #include "base/ctx.h"
-#include "core/identity.h"
+#include "types/identity.h"
 
 /*
  * The storage of identities: this host's SQLite file, or the fleet's etcd with that file as a local

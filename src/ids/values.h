@@ -4,8 +4,7 @@
 
 #include "ids/derive.h"
 #include "ids/live.h"
-#include "core/domain.h"
-#include "core/snapshot.h"
+#include "types/snapshot.h"
 
 /* The operation that assigns values; each accepts different states of a value. */
 enum value_check {

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "base/util.h"
-#include "core/types.h"
 
 #define HALF 19 /* "fe80:0000:0000:0000" */
 

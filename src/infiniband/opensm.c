@@ -9,10 +9,10 @@
 
 #include "base/buf.h"
 #include "base/parse.h"
-#include "core/rdma.h"
 #include "drivers/driver.h"
 #include "host/host.h"
 #include "host/ops.h"
+#include "infiniband/rdma.h"
 
 #define PROCESS "opensm"
 #define BY_VFCTL \

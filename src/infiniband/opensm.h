@@ -3,7 +3,7 @@
 #define VFCTL_INFINIBAND_OPENSM_H
 
 #include "base/steps.h"
-#include "core/hostspec.h"
+#include "types/hostspec.h"
 
 /* opensm.conf or partitions.conf, which OpenSM reads again. Like op_file. */
 extern const struct op_type op_opensm_file;

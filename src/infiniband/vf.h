@@ -3,7 +3,7 @@
 #define VFCTL_INFINIBAND_VF_H
 
 #include "base/ctx.h"
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /*
  * How a driver takes the identities of its InfiniBand VFs, one row per way:

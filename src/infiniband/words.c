@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/util.h"
-#include "core/rdma.h"
 #include "drivers/driver.h"
+#include "infiniband/rdma.h"
 
 const char *vfctl_port_state_name(enum vfctl_port_state state)
 {

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/change.h"
 #include "base/json.h"
 #include "base/vfattr.h"
 #include "change/pf_locks.h"
@@ -23,6 +24,7 @@
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "sriov/ops.h"
+#include "state/leases.h"
 
 #define NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})
 

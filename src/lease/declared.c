@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "base/buf.h"
-#include "core/apply.h"
 #include "pci/serial.h"
 
 static bool answers_to(const struct vfctl_pf *pf, const char *name)

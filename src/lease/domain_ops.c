@@ -4,11 +4,10 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/find.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 #include "lease/ops.h"
-#include "core/domain.h"
-#include "core/hypervisor.h"
+#include "types/find.h"
 
 #define DEFINED "defined"
 #define PLUGGED "plugged"

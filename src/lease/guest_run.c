@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/find.h"
 #include "base/json.h"
 #include "base/parse.h"
 #include "change/recover.h"
@@ -16,7 +15,9 @@
 #include "sriov/bound.h"
 #include "sriov/ops.h"
 #include "state/journal.h"
+#include "state/leases.h"
 #include "state/store.h"
+#include "types/find.h"
 
 /* ---- the domain ---- */
 

@@ -3,7 +3,7 @@
 #define VFCTL_LEASE_GUEST_RUN_H
 
 #include "base/steps.h"
-#include "core/lease.h"
+#include "types/lease.h"
 
 struct store;
 

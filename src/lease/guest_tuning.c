@@ -9,6 +9,7 @@
 #include "host/host.h"
 #include "lease/guest_run.h"
 #include "pci/device.h"
+#include "spec/host_yaml.h"
 #include "tuning/ops.h"
 
 int tuning_resolve(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,

@@ -5,9 +5,8 @@
 #include "base/buf.h"
 #include "base/steps.h"
 #include "state/journal.h"
-#include "core/domain.h"
-#include "core/hostspec.h"
-#include "core/lease.h"
+#include "types/domain.h"
+#include "types/lease.h"
 
 /*
  * What a guest's run changes on its host besides its VFs. The metadata requests it, and every user

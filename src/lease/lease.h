@@ -5,8 +5,8 @@
 #include "base/ctx.h"
 #include "base/util.h"
 #include "state/store.h"
-#include "core/domain.h"
-#include "core/lease.h"
+#include "types/domain.h"
+#include "types/lease.h"
 
 /* The values with which a domain's VF is leased. */
 struct vfctl_lease_vf lease_vf_row(const struct vfctl_domain_vf *vf);

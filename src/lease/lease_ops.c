@@ -2,7 +2,6 @@
 /* Leases of domains and of single VFs, and the policy of a VF that is plugged in. */
 #include <errno.h>
 
-#include "base/find.h"
 #include "base/json.h"
 #include "change/pf_locks.h"
 #include "facts/snapshot/domains.h"
@@ -12,7 +11,9 @@
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/policy.h"
+#include "state/leases.h"
 #include "state/store.h"
+#include "types/find.h"
 
 #define SET "set"
 #define LEFT "left"

@@ -3,7 +3,8 @@
 
 #include <errno.h>
 
-#include "base/record.h"
+#include "base/parse.h"
+#include "base/record_json.h"
 
 bool lease_text_is(const char *text, const char *id)
 {

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "core/lease.h"
+#include "types/lease.h"
 
 /* A lease in the form of an operation: the id, a space, and the whole lease as JSON. */
 struct lease_text {

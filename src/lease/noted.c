@@ -11,12 +11,13 @@
 
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/snapshot.h"
+#include "ids/give.h"
 #include "ids/live.h"
+#include "ids/pools.h"
 #include "lease/lease.h"
-#include "base/find.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
-#include "core/workflow.h"
+#include "types/find.h"
 
 /* Values in the definitions of other domains that have no lease. */
 static int look_at_domains(struct identities *io)

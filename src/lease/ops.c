@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/find.h"
+#include "types/find.h"
 #include "lease/lease.h"
 
 void op_uuid(const struct op *op, char ret[VFCTL_UUID_TEXT])

@@ -4,7 +4,8 @@
 
 #include "base/op.h"
 #include "state/store.h"
-#include "core/hypervisor.h"
+#include "types/hypervisor.h"
+#include "types/lease.h"
 
 /*
  * The operations for guests, as data. The target of a domain is its UUID; that of one of its VFs is

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/find.h"
 #include "base/vfattr.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/policy.h"
@@ -15,7 +14,7 @@
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "sriov/ops.h"
-#include "core/snapshot.h"
+#include "types/find.h"
 
 static struct vfctl_vf *find_index(const struct vfctl_pf *pf, uint32_t index)
 {

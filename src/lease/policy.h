@@ -3,8 +3,8 @@
 #define VFCTL_LEASE_POLICY_H
 
 #include "base/steps.h"
-#include "core/domain.h"
-#include "core/lease.h"
+#include "types/domain.h"
+#include "types/lease.h"
 
 typedef char port_id_text[VFCTL_PORT_ID_TEXT];
 

@@ -3,11 +3,12 @@
 
 #include <errno.h>
 
-#include "base/find.h"
 #include "lease/lease.h"
 #include "lease/ops.h"
 #include "sriov/inventory.h"
+#include "state/leases.h"
 #include "state/store.h"
+#include "types/find.h"
 
 #define WORDS(port_id) port_text((port_id), (char[PORT_WORDS]){0})
 

@@ -3,8 +3,8 @@
 #define VFCTL_LEASE_PORT_H
 
 #include "base/steps.h"
-#include "core/inventory.h"
-#include "core/lease.h"
+#include "types/inventory.h"
+#include "types/lease.h"
 
 /*
  * The PF of a leased VF, wherever that is now. If a card is added, the firmware may number the

@@ -5,15 +5,17 @@
  */
 #include <errno.h>
 
+#include "base/parse.h"
 #include "change/pf_locks.h"
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
 #include "host/host.h"
+#include "lease/guest_run.h"
+#include "lease/recover.h"
 #include "remote/settings.h"
 #include "remote/tunnel.h"
-#include "lease/guest_run.h"
-#include "core/hypervisor.h"
 #include "tuning/bridge_record.h"
+#include "types/hypervisor.h"
 
 /* Weak in the table of operations (op_types.c): programs that recover all changes link them. */
 __attribute__((used)) static const struct op_type *const remote_ops[] = {&op_bench_settings,

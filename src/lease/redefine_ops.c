@@ -10,14 +10,15 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "change/recover.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 #include "lease/guest_run.h"
 #include "lease/lease.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "state/journal.h"
+#include "state/leases.h"
 #include "state/store.h"
-#include "core/hypervisor.h"
 
 #define GONE "gone"
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Changes of `set` besides the VF itself: its lease, its domain's definition, its run. */
-#include "base/find.h"
 #include "lease/ops.h"
+#include "types/find.h"
 
 #include <errno.h>
 
 #include "base/json.h"
 #include "base/vfattr.h"
+#include "domain/definition.h"
 #include "lease/guest_run.h"
 #include "lease/lease.h"
 #include "sriov/ops.h"
 #include "state/journal.h"
-#include "core/domain.h"
-#include "core/hypervisor.h"
+#include "state/leases.h"
 
 static int parse_attrs(struct vfctl_ctx *ctx, const struct op *op, const char *text,
 	struct vfctl_vf_attrs *ret)

@@ -9,7 +9,8 @@
 
 #include "base/dl.h"
 #include "base/sonames.h"
-#include "core/hypervisor.h"
+#include "libvirt/connect.h"
+#include "types/hypervisor.h"
 
 #define SYMBOLS(each) \
 	each(virConnectOpen) each(virConnectClose) each(virConnectGetLibVersion) \

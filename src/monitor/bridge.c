@@ -4,7 +4,7 @@
  * in a tree; everything is read again only when devices between a card and a bridge change, or what
  * decides about MACs (VFs, leases).
  */
-#include "core/bridge.h"
+#include "monitor/bridge.h"
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -13,10 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "facts/hostfile.h"
 #include "host/host.h"
 #include "monitor/bridge_follow.h"
-#include "core/lease.h"
-#include "core/watch.h"
+#include "monitor/watch.h"
+#include "spec/host_yaml.h"
+#include "state/leases.h"
 
 #define LOCK_WAIT_MS 500 /* a command that asks whether this runs holds the lock for a moment */
 #define LOCK_POLL_MS 20

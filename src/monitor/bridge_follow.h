@@ -5,10 +5,10 @@
 #include <search.h>
 #include <time.h>
 
-#include "checks/doctor.h"
-#include "core/bridge.h"
-#include "tuning/bridge_record.h"
+#include "checks/host_checks.h"
+#include "monitor/bridge.h"
 #include "netlink/link.h"
+#include "tuning/bridge_record.h"
 
 /* What the parts of vfctl monitor --bridge share. */
 

@@ -8,9 +8,10 @@
 #include "host/host.h"
 #include "lease/declared.h"
 #include "netlink/fdb.h"
+#include "sriov/inventory.h"
+#include "state/leases.h"
 #include "tuning/fdb.h"
-#include "core/inventory.h"
-#include "core/lease.h"
+#include "tuning/uplink.h"
 
 void sides_free(struct side *sides, size_t count)
 {

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Run all checks, including those that need plans and the journal. */
-#include "core/doctor.h"
+#include "monitor/doctor.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 
 #include "base/change.h"
+#include "base/planning.h"
 #include "change/target.h"
 #include "checks/check.h"
-#include "checks/doctor.h"
+#include "checks/findings.h"
+#include "checks/host_checks.h"
 #include "facts/snapshot/domains.h"
+#include "fleet/fleet.h"
+#include "hook/hook.h"
 #include "host/host.h"
+#include "ids/pools.h"
+#include "lease/clean.h"
+#include "lease/recover.h"
+#include "sriov/inventory.h"
 #include "sriov/ops.h"
 #include "tuning/fdb.h"
 #include "tuning/irq.h"
-#include "core/apply.h"
-#include "core/bridge.h"
-#include "core/findings.h"
-#include "core/hook.h"
-#include "core/identity.h"
-#include "core/recover.h"
-#include "core/workflow.h"
+#include "tuning/uplink.h"
+#include "vfs/apply.h"
+#include "vfs/plans.h"
 
 /* ---- checks that need more than the snapshot ---- */
 

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "host/host.h"
-#include "core/doctor.h"
+#include "monitor/doctor.h"
 
 #define OPTION "--collector.textfile.directory"
 

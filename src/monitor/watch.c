@@ -2,7 +2,7 @@
 /*
  * Report when to read the host again. There is no polling: the process wakes up only for an event.
  */
-#include "core/watch.h"
+#include "monitor/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,6 @@
 
 #include "facts/snapshot/domains.h"
 #include "host/host.h"
-#include "core/hostspec.h"
 
 #define QUIET_MS 100 /* a driver that is probing causes many events at once */
 #define LONGEST_MS 1000

@@ -3,7 +3,7 @@
 #define VFCTL_NETLINK_ETHTOOL_H
 
 #include "netlink/nl.h"
-#include "core/tuning.h"
+#include "types/tuning.h"
 
 /* The interrupt moderation of one network device. */
 struct nl_coalesce {

@@ -3,7 +3,6 @@
 #define VFCTL_NETLINK_FDB_H
 
 #include "netlink/nl.h"
-#include "core/types.h"
 
 /* An entry of a forwarding table: a MAC and its port. */
 struct nl_fdb_entry {

@@ -2,8 +2,8 @@
 #ifndef VFCTL_NETLINK_LINK_H
 #define VFCTL_NETLINK_LINK_H
 
+#include "base/vfattr.h"
 #include "netlink/nl.h"
-#include "core/vfattr.h"
 
 #define NL_NAME 16
 #define NL_ALTNAME 128

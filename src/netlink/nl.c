@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "host/host.h"
-#include "core/types.h"
 
 #define DUMP_TRIES 20
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/inventory.h"
 #include "host/host.h"
 #include "pci/config.h"
 #include "pci/device.h"

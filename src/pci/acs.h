@@ -2,8 +2,13 @@
 #ifndef VFCTL_PCI_ACS_H
 #define VFCTL_PCI_ACS_H
 
-#include "base/ctx.h"
-#include "core/inventory.h"
+#include "types/inventory.h"
+#include "vfctl/host.h"
+
+struct vfctl_ctx;
+
+/** "unknown", "on", "off", "absent", "overridden". */
+const char *vfctl_acs_name(enum vfctl_acs acs);
 
 /*
  * Whether the ports above a PF redirect all requests of its VFs to the IOMMU (PCI Express base

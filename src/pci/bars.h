@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "base/ctx.h"
-#include "core/types.h"
 
 /* The size of the function's 64-bit memory BARs, in bytes. 0: none, or they cannot be read. */
 uint64_t pci_bar_bytes(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf);

@@ -4,8 +4,7 @@
 
 #include "base/ctx.h"
 #include "base/op.h"
-#include "core/pci.h"
-#include "core/types.h"
+#include "types/pci.h"
 
 #define PCI_SYSFS "/sys/bus/pci/devices/"
 #define PCI_DRIVER_NAME 32

@@ -3,7 +3,7 @@
 #define VFCTL_PCI_EXPRESS_H
 
 #include "base/ctx.h"
-#include "core/apply.h"
+#include "types/pci.h"
 
 /*
  * The device control register of the function's PCI Express capability.

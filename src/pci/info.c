@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only file that uses libpci. */
-#include "core/pci.h"
+#include "pci/info.h"
 
 #include <errno.h>
 #include <pci/pci.h>

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/ctx.h"
-#include "core/pci.h"
+#include "pci/info.h"
 
 int vfctl_pci_info_read(struct vfctl_ctx *ctx, const struct vfctl_bdf *bdf,
 	struct vfctl_pci_info *ret_info)

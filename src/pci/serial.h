@@ -3,7 +3,6 @@
 #define VFCTL_PCI_SERIAL_H
 
 #include "base/ctx.h"
-#include "core/types.h"
 
 /*
  * The serial numbers of a PCI function: that of the device (PCI Express base specification, 7.9.3,

@@ -3,7 +3,6 @@
 #define VFCTL_PCI_VECTORS_H
 
 #include "base/ctx.h"
-#include "core/types.h"
 
 /*
  * The MSI-X vectors of a function: the Table Size of its capability, which a write to a VF's

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "placement/explain/refuse.h"
+#include "placement/make.h"
+#include "placement/model/host_model.h"
 #include "placement/placement.h"
 
 #include <errno.h>

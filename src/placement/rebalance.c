@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Plan moves of placed guests: the same search, in which staying is one option. */
 
+#include "placement/make.h"
+#include "placement/model/host_model.h"
 #include "placement/placement.h"
 
 void vfctl_rebalance_free(struct vfctl_rebalance *rebalance)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "placement/explain/change.h"
+#include "placement/make.h"
+#include "placement/model/host_model.h"
 #include "placement/placement.h"
 
 struct answer {

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "core/hypervisor.h"
+#include "types/hypervisor.h"
 
 /*
  * Run programs in a guest through its agent: guest-exec and guest-exec-status of qemu-ga (QEMU,

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "remote/endpoint.h"
-#include "core/hypervisor.h"
+#include "types/hypervisor.h"
 
 /*
  * A place where programs run: this host, one of its network namespaces, a host over ssh, or a guest

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/cpuset.h"
 #include "host/host.h"
 #include "remote/argv.h"
-#include "core/cpuset.h"
 
 #define RUN_MS 60000
 #define LINK_MS 30000

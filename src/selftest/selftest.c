@@ -10,11 +10,12 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "base/parse.h"
 #include "eswitch/eswitch.h"
 #include "host/host.h"
 #include "pci/device.h"
 #include "pci/vectors.h"
-#include "selftest/selftest.h"
+#include "selftest/trials.h"
 #include "sriov/holder.h"
 #include "sriov/modparam.h"
 #include "sriov/ops.h"

@@ -2,95 +2,85 @@
 #ifndef VFCTL_SELFTEST_SELFTEST_H
 #define VFCTL_SELFTEST_SELFTEST_H
 
-#include "change/target.h"
-#include "drivers/driver.h"
-#include "core/selftest.h"
-#include "core/tuning.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* The result of a trial that the driver tables predict. */
-enum expectation { EXPECT_NOTHING, EXPECT_TAKEN, EXPECT_REFUSED };
+#include "base/cleanup.h"
 
-struct trial {
-	char area[16], name[64];
-	void (*try)(struct vfctl_selftest *t, struct trial *x);
-	enum expectation expect;
-	bool asks; /* the driver may not support it: a refusal is a result, not a failure */
-	/* The input of the trial; @try decides which members it uses. */
-	uint32_t count, value;
-	enum vfctl_vf_driver driver;
-	struct vfctl_vf_attrs attrs;
-	enum vfctl_coalesce_key key;
-	/* The result of the trial. */
+struct vfctl_ctx;
+struct vfctl_selftest;
+
+/** The outcome of a trial. */
+enum vfctl_selftest_outcome {
+	VFCTL_SELFTEST_UNTRIED,	    /**< not done; the message says why */
+	VFCTL_SELFTEST_PASS,	    /**< the result is as expected */
+	VFCTL_SELFTEST_UNSUPPORTED, /**< the driver reports that it does not support it */
+	VFCTL_SELFTEST_FAIL,
+};
+/** "not tried", "pass", "not supported", "fail"; never NULL. */
+const char *vfctl_selftest_outcome_name(enum vfctl_selftest_outcome outcome);
+
+/** One trial. Its texts are owned by the self-test, and contain no names. */
+struct vfctl_selftest_trial {
+	const char *area; /**< "create", "attributes", "driver", "reset", ... */
+	const char *name; /**< "7 VFs", "vlan=100 proto=802.1ad" */
 	enum vfctl_selftest_outcome outcome;
-	bool differs;
-	double ms;
-	char *message;
+	bool differs;	   /**< from the expectation in vfctl's driver tables */
+	double ms;	   /**< duration; NAN: not measured */
+	const char *message; /**< further details, or NULL */
 };
 
-struct vfctl_selftest {
-	struct vfctl_ctx *ctx;
-	struct target target;
-	const struct vfctl_pf *pf; /* the original state */
-	const char *name; /* for messages */
-	char bdf[VFCTL_BDF_TEXT], device_id[12], kernel[32];
-	struct vfctl_change *change; /* restores the PF; in the journal during the trials */
-	struct vfctl_coalesce moderation; /* settings that the driver supports; mask 0: none, or
-					     they cannot be read */
-	int moderation_error;
-	const struct driver *moderates; /* NULL: not in the table */
-	const struct driver *caps;	       /* NULL: not in the table */
-	struct trial *trials;
-	size_t count;
-	bool failed; /* memory was exhausted */
-	bool own_identities; /* the driver accepts no values from vfctl, so VFs are created with its own */
-	bool taken;  /* another process started to use a VF: no further trials */
+/** A description of the card's model, without data that identify this one. */
+struct vfctl_selftest_card {
+	const char *driver;
+	const char *device_id; /**< "8086:10c9" */
+	const char *kernel;    /**< "6.12.107"; "" if unknown */
+	uint32_t class_code;
+	bool infiniband;
+	uint32_t speed_mbps; /**< 0: unknown */
+	uint32_t total_vfs;
+	bool moderation_known; /**< vfctl's table of interrupt moderation has the driver */
+	bool attributes_known; /**< vfctl's table of VF attributes has it */
 };
 
-/* selftest_plan.c: the trials for this PF, in order. */
-int selftest_plan(struct vfctl_selftest *t);
+enum {
+	VFCTL_SELFTEST_DRY_RUN = 1, /**< take no lock: the trials can be listed, but not run */
+	VFCTL_SELFTEST_FORCE = 2,   /**< even while the PF carries the host's own traffic */
+};
 
-/* selftest_try.c: one function for each kind of trial. */
-void selftest_try_create(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_too_many(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_groups(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_no_netdev(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_attrs(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_refused_mac(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_refused_vf(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_msix(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_driver(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_reset(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_destroy(struct vfctl_selftest *t, struct trial *x);
-/* selftest_port.c: trials on the PF's own network device. */
-void selftest_try_settings(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_coalesce(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_mtu(struct vfctl_selftest *t, struct trial *x);
-void selftest_try_eswitch(struct vfctl_selftest *t, struct trial *x);
-
-/*
- * Set the outcome of a trial from the result of its call, whose message is in the context, and from
- * the prediction.
+/**
+ * Examine a PF and list the trials for it. Nothing is changed.
+ * @param pf	   name of the PF, see vfctl_inventory_find_pf().
+ * @param flags   VFCTL_SELFTEST_ bits.
+ * @return 0; -ENOENT no such PF; -EBUSY one of its VFs is in use, leased or in a domain's
+ * 	definition (the message names the first), it is a port of a bridge or bond, or this host's
+ * 	default route or a TCP connection goes over it; -EOPNOTSUPP its driver cannot create VFs at run
+ * 	time; -EROFS a captured host.
  */
-void selftest_judge(struct vfctl_selftest *t, struct trial *x, int r);
-void selftest_say(struct vfctl_selftest *t, struct trial *x, enum vfctl_selftest_outcome outcome,
-	const char *fmt, ...) _printf_(4, 5);
-/* selftest_host.c: -EBUSY: the PF, or the representor of a VF, is a port of a bridge or bond. */
-int selftest_check_ports(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
-/* -EBUSY: the host's own traffic uses it: its default route, or a connection. */
-int selftest_check_traffic(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
-/* -EBUSY: a VF is in use now; the message names it. */
-int selftest_check_pf_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
-int selftest_check_idle(struct vfctl_selftest *t);
-/* Carry out an inner change, which the outer change rolls back. Frees it. */
-int selftest_carry_out(struct vfctl_selftest *t, struct vfctl_change *change);
-/* Read VF 0; -ENOENT: there is none. */
-int selftest_first_vf(struct vfctl_selftest *t, struct vfctl_inventory **ret_inventory,
-	const struct vfctl_vf **ret_vf);
+int vfctl_selftest_open(struct vfctl_ctx *ctx, const char *pf, unsigned flags,
+	struct vfctl_selftest **ret_selftest);
+/** Free it, and release its locks. NULL is allowed. */
+void vfctl_selftest_close(struct vfctl_selftest *selftest);
+DEFINE_FREEP(struct vfctl_selftest, vfctl_selftest_close)
 
-/*
- * selftest_words.c: @text without what identifies a host or a card: addresses of PCI, MACs, GUIDs,
- * UUIDs, and @names (of PFs and their VFs). The caller frees it; NULL if memory is exhausted.
+void vfctl_selftest_card(const struct vfctl_selftest *selftest,
+	struct vfctl_selftest_card *ret_card);
+size_t vfctl_selftest_count(const struct vfctl_selftest *selftest);
+/** @return false past the last one. */
+bool vfctl_selftest_trial(const struct vfctl_selftest *selftest, size_t index,
+	struct vfctl_selftest_trial *ret_trial);
+
+/**
+ * Run all trials, and restore the PF, also after vfctl_ctx_cancel(). The state to restore is
+ * written to the journal before the first trial, so vfctl_recover() restores it if this process is
+ * killed.
+ * @return 0, regardless of the results of the trials; -EINTR cancelled; -ESTALE not everything
+ * 	is as before (the message lists it); otherwise nothing was tried.
  */
-char *selftest_scrub(const char *text, char *const *names);
+int vfctl_selftest_run(struct vfctl_selftest *selftest);
+
+/** Number of trials that failed, or whose result differs from the driver tables. */
+size_t vfctl_selftest_differences(const struct vfctl_selftest *selftest);
 
 #endif

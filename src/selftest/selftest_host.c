@@ -9,8 +9,9 @@
 #include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "netlink/routes.h"
-#include "selftest/selftest.h"
+#include "selftest/trials.h"
 #include "sriov/holder.h"
+#include "sriov/inventory.h"
 
 #define SSH_PORT 22
 

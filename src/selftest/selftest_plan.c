@@ -3,9 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 #include "base/util.h"
 #include "base/vfattr.h"
-#include "selftest/selftest.h"
+#include "selftest/trials.h"
 
 #define BIT VFCTL_COALESCE_BIT
 #define CLASS_NETWORK 0x02

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "eswitch/eswitch.h"
 #include "netlink/ethtool.h"
-#include "selftest/selftest.h"
+#include "selftest/trials.h"
 #include "sriov/ops.h"
 
 #define BIT VFCTL_COALESCE_BIT

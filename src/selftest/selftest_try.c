@@ -8,15 +8,16 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/change.h"
 #include "host/host.h"
 #include "netlink/link.h"
 #include "pci/device.h"
 #include "pci/vectors.h"
-#include "selftest/selftest.h"
+#include "selftest/trials.h"
 #include "sriov/inventory.h"
 #include "sriov/nvme.h"
 #include "sriov/ops.h"
-#include "core/sriov.h"
+#include "vfs/plans.h"
 
 #define LINK_WAIT_MS 200
 

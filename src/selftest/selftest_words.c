@@ -3,7 +3,7 @@
 #include <ctype.h>
 
 #include "base/buf.h"
-#include "selftest/selftest.h"
+#include "selftest/trials.h"
 
 /* Whether the character can be part of an address or a name. */
 static bool is_part(char c)

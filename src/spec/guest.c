@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/guest.h"
+#include "spec/guest_yaml.h"
 
 #include <ctype.h>
 #include <errno.h>

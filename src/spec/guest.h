@@ -3,7 +3,7 @@
 #define VFCTL_SPEC_GUEST_H
 
 #include "spec/reader.h"
-#include "core/guest.h"
+#include "types/guest.h"
 
 #define SIZE_PATTERN "^[0-9]+([KMGT](iB)?)?$"
 

@@ -2,8 +2,8 @@
 /* tuning: a profile, or a mapping of a profile and settings that override it. */
 #include <errno.h>
 
-#include "core/hostspec.h"
 #include "spec/guest.h"
+#include "spec/host_yaml.h"
 
 #define T(member) offsetof(struct vfctl_guest_tuning, member)
 

@@ -5,7 +5,8 @@
 #include <errno.h>
 
 #include "base/buf.h"
-#include "core/snapshot.h"
+#include "spec/host_yaml.h"
+#include "types/snapshot.h"
 
 #define PARTITIONS_MAX 32768
 #define ARGUMENTS_MAX 64

@@ -3,7 +3,7 @@
 #define VFCTL_SPEC_HOST_H
 
 #include "spec/reader.h"
-#include "core/hostspec.h"
+#include "types/hostspec.h"
 
 /* Rows of the host's table. */
 int read_guid_pools(struct reader *r, const struct key *key, const struct doc_node *value,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 
-#include "base/idrange.h"
+#include "types/idrange.h"
 #include "spec/host.h"
 
 #define RANGES_MAX 10000

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "spec/host.h"
-#include "core/vfattr.h"
 
 #define HOOK_TIMEOUT_MIN_MS 2000
 #define HOOK_TIMEOUT_MAX_MS 120000

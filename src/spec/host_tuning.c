@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "spec/host.h"
+#include "spec/host_yaml.h"
 
 #define PROFILES_MAX 256
 #define DESCRIPTION_MAX 200

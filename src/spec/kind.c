@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Find the kind of a YAML file. */
-#include "core/spec.h"
+#include "spec/kind.h"
 
 #include <errno.h>
 
-#include "core/guest.h"
-#include "core/hostspec.h"
 #include "spec/guest.h"
 #include "spec/host.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/nearest.h"
 #include "base/parse.h"
-#include "core/nearest.h"
 
 #define AT(type) ((type *)((char *)object + key->offset))
 #define STRING_MAX 65536

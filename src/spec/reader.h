@@ -2,8 +2,8 @@
 #ifndef VFCTL_SPEC_READER_H
 #define VFCTL_SPEC_READER_H
 
+#include "base/vfattr.h"
 #include "spec/doc.h"
-#include "core/vfattr.h"
 
 /* The position in the file, for messages. */
 struct reader {

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "spec/guest.h"
 #include "spec/host.h"
+#include "spec/host_yaml.h"
 #include "spec/schema.h"
 
 #define LENGTH_MAX 65536

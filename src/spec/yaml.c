@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Write YAML: answers of commands, and documents for an editor. */
-#include "core/yaml.h"
+#include "spec/yaml.h"
 
 #include <string.h>
 #include <strings.h>

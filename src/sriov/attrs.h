@@ -2,7 +2,7 @@
 #ifndef VFCTL_SRIOV_ATTRS_H
 #define VFCTL_SRIOV_ATTRS_H
 
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /* The requested attributes of one VF; only those in the mask are written. */
 struct vf_attr_change {

@@ -2,7 +2,7 @@
 /* The driver of a VF, as an operation. */
 #include <errno.h>
 
-#include "base/find.h"
+#include "types/find.h"
 #include "infiniband/vf.h"
 #include "pci/device.h"
 #include "sriov/bound.h"

@@ -5,7 +5,6 @@
 #include "base/steps.h"
 #include "netlink/devlink.h"
 #include "sriov/attrs.h"
-#include "core/inventory.h"
 
 /*
  * The mode of a PF's switch. UNKNOWN without root privileges or on a capture that lacks it; NONE if

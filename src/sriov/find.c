@@ -6,10 +6,10 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "base/find.h"
+#include "base/nearest.h"
 #include "base/parse.h"
-#include "core/inventory.h"
-#include "core/nearest.h"
+#include "sriov/inventory.h"
+#include "types/find.h"
 
 /* A device that could not be read may be the requested one. */
 static int not_found(struct vfctl_ctx *ctx, const struct vfctl_inventory *inv, int error)

@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "sriov/inventory.h"
 
 /*
  * vfio-pci enables the function when a process opens it and disables it at the last close, so the

@@ -3,7 +3,7 @@
 #define VFCTL_SRIOV_HOLDER_H
 
 #include "netlink/link.h"
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /*
  * Fill in vf->holder from the VF's own directory and the links: open in VFIO, in use by the host,

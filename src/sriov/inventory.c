@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/find.h"
 #include "drivers/driver.h"
-#include "core/inventory.h"
+#include "types/find.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +14,8 @@
 #include "pci/device.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
-#include "sriov/lag.h"
 #include "sriov/inventory.h"
+#include "sriov/lag.h"
 #include "sriov/links.h"
 #include "sriov/pf.h"
 

@@ -2,8 +2,43 @@
 #ifndef VFCTL_SRIOV_INVENTORY_H
 #define VFCTL_SRIOV_INVENTORY_H
 
-#include "base/util.h"
-#include "core/inventory.h"
+#include "base/cleanup.h"
+#include "types/inventory.h"
+#include "vfctl/host.h"
+
+struct vfctl_ctx;
+
+/**
+ * Read all PFs, and the VFs of those that match.
+ * @param only  NULL for all; otherwise a PF, a VF, or VFs of one PF with spaces between: only that
+ * PF is
+ *              read, and if VFs are named, the directories in sysfs and the holders of these alone.
+ *              If it is the name of an RDMA device or unknown, other PFs are listed without VFs,
+ *              but with num_vfs.
+ * @param ret_inventory  freed with vfctl_inventory_free().
+ * @return 0; -ENOMEM; or the negative errno of the first read that failed completely. Attributes
+ * that cannot be read are left unknown.
+ */
+int vfctl_inventory_read(struct vfctl_ctx *ctx, const char *only,
+	struct vfctl_inventory **ret_inventory);
+void vfctl_inventory_free(struct vfctl_inventory *inventory);
+DEFINE_FREEP(struct vfctl_inventory, vfctl_inventory_free)
+
+/**
+ * Find a PF by PCI address, network device, alternative name or RDMA device.
+ * @return 0; -ENOENT, and the message names the PFs.
+ */
+int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const char *name, const struct vfctl_pf **ret_pf);
+/**
+ * Find a VF by PF/INDEX or by its PCI address.
+ * @return 0; -EINVAL when the text is neither; -ENOENT no such PF or VF.
+ */
+int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
+	const char *name, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf);
+
+/** "none", "domain", "vfio", "netns", "host", "process", "vdpa". */
+const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind);
 
 /*
  * Read one PF by address, with its VFs, and nothing else of the host: for the hook, which has

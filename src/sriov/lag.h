@@ -3,7 +3,7 @@
 #define VFCTL_SRIOV_LAG_H
 
 #include "base/ctx.h"
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /* Fill in the bond of a PF, and the state of its VF-LAG. */
 void lag_read(struct vfctl_ctx *ctx, struct vfctl_pf *pf);

@@ -2,7 +2,7 @@
 #ifndef VFCTL_SRIOV_LINKS_H
 #define VFCTL_SRIOV_LINKS_H
 
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /*
  * Read the VFs of a PF from its virtfnN links, ascending; only index and address are filled in.

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 
+#include "base/change.h"
 #include "drivers/driver.h"
 #include "host/host.h"
 #include "host/ops.h"

@@ -2,8 +2,8 @@
 #ifndef VFCTL_SRIOV_MODPARAM_H
 #define VFCTL_SRIOV_MODPARAM_H
 
-#include "base/change.h"
-#include "core/inventory.h"
+#include "base/planning.h"
+#include "types/inventory.h"
 
 /* Whether this PF's driver creates VFs only when its module is loaded (mlx4). */
 bool modparam_is_needed(const struct vfctl_pf *pf);

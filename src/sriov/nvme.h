@@ -3,7 +3,6 @@
 #define VFCTL_SRIOV_NVME_H
 
 #include "base/ctx.h"
-#include "core/types.h"
 
 /*
  * An NVMe VF is unusable before its queues and interrupt vectors are assigned. If the PF is an NVMe

@@ -3,8 +3,7 @@
 #define VFCTL_SRIOV_OPS_H
 
 #include "base/op.h"
-#include "core/inventory.h"
-#include "core/sriov.h"
+#include "types/inventory.h"
 
 /*
  * Operations on PFs and VFs. A PF's target is its address; a VF's is "PF/INDEX", because a VF has

@@ -2,8 +2,8 @@
 #ifndef VFCTL_SRIOV_PF_H
 #define VFCTL_SRIOV_PF_H
 
-#include "core/inventory.h"
 #include "netlink/link.h"
+#include "types/inventory.h"
 
 /*
  * Read the function @pf->bdf. @links NULL: of its own network devices only, from the kernel. False:

@@ -4,7 +4,7 @@
 
 #include "base/ctx.h"
 #include "netlink/devlink.h"
-#include "core/doctor.h"
+#include "sriov/reporters.h"
 
 static struct vfctl_pf_reporter *find_reporter(struct vfctl_pf_reporter *v, size_t count,
 	const char *name)

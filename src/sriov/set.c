@@ -4,12 +4,15 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/change.h"
 #include "base/json.h"
+#include "base/parse.h"
 #include "pci/vectors.h"
 #include "sriov/holder.h"
-#include "sriov/vf_changes.h"
+#include "sriov/inventory.h"
 #include "sriov/ops.h"
 #include "sriov/unused.h"
+#include "sriov/vf_changes.h"
 
 /* The plan so far. */
 struct set {

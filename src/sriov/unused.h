@@ -3,8 +3,7 @@
 #define VFCTL_SRIOV_UNUSED_H
 
 #include "base/ctx.h"
-#include "core/inventory.h"
-#include "core/vfattr.h"
+#include "types/inventory.h"
 
 /*
  * Check that none of the PF's VFs (their users filled in) is in use: -EBUSY, naming the first VF in

@@ -2,12 +2,9 @@
 #ifndef VFCTL_SRIOV_VF_CHANGES_H
 #define VFCTL_SRIOV_VF_CHANGES_H
 
-#include "base/change.h"
+#include "base/planning.h"
 #include "ids/derive.h"
 #include "sriov/attrs.h"
-#include "core/inventory.h"
-#include "core/lease.h"
-#include "core/sriov.h"
 
 /*
  * Plan changes from a snapshot (with holders filled in) to steps. The snapshot must exist until the

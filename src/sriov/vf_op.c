@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/find.h"
+#include "types/find.h"
 #include "base/parse.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"

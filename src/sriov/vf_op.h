@@ -3,7 +3,7 @@
 #define VFCTL_SRIOV_VF_OP_H
 
 #include "base/op.h"
-#include "core/inventory.h"
+#include "types/inventory.h"
 
 /* Functions that operations on PFs and VFs share: their targets are "PF" or "PF/INDEX". */
 

@@ -4,7 +4,7 @@
 
 #include "state/file.h"
 #include "state/part.h"
-#include "core/recover.h"
+#include "vfctl/recover.h"
 
 static int copy_to(struct vfctl_ctx *ctx, struct db *db, const char *path)
 {

@@ -3,9 +3,10 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/idrange.h"
+#include "base/parse.h"
 #include "state/ids_db.h"
 #include "state/ids_rows.h"
+#include "types/idrange.h"
 
 /* ---- is the definition unchanged? ---- */
 

@@ -7,6 +7,7 @@
 #include "base/vfattr.h"
 #include "state/file.h"
 #include "state/journal.h"
+#include "state/leases.h"
 #include "state/store.h"
 
 /*

@@ -5,7 +5,7 @@
 #include "base/ctx.h"
 #include "base/util.h"
 #include "state/sqlite.h"
-#include "core/lease.h"
+#include "types/lease.h"
 
 /*
  * The leases: which VFs, CPUs and memory belong to which domain. They are in an SQLite file, and

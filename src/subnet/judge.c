@@ -7,6 +7,9 @@
 
 #include "subnet/subnet.h"
 
+#include "base/ctx.h"
+#include "base/util.h"
+
 /* ---- speeds ---- */
 
 /* Mbit/s of a lane as vendors print it: 100 Gbit/s for 4x EDR, 200 for 4x HDR. */

@@ -20,6 +20,9 @@
 
 #include "subnet/subnet.h"
 
+#include "base/ctx.h"
+#include "base/util.h"
+
 #define NODES_MAX 65536 /* a subnet has 48 Ki unicast LIDs (IBTA 4.1.3) */
 #define NAME_MAX_BYTES 256 /* a node description has 64 bytes, a name map may have longer names */
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 #include "subnet/subnet.h"
 #include "topology/picture.h"
 #include "topology/picture_style.h"

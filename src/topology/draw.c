@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "host/files.h"
 #include "host/plain.h"
 #include "host/run.h"
 #include "topology/picture.h"
-#include "core/host.h"
-#include "core/workflow.h"
 
 #define CONVERT_MS 60000
 #define PICTURE_MAX ((size_t)256 << 20)

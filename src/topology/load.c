@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The only file that uses hwloc. */
-#include "core/topology.h"
+#include "topology/topology.h"
 
 #include <errno.h>
 #include <hwloc.h>
@@ -11,7 +11,6 @@
 #include "base/ctx.h"
 #include "base/dl.h"
 #include "base/sonames.h"
-#include "core/types.h"
 
 #define DISTANCE_LOCAL 10
 #define DISTANCE_REMOTE 20

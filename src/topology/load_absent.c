@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/ctx.h"
-#include "core/topology.h"
+#include "topology/topology.h"
 
 int vfctl_topology_load(struct vfctl_ctx *ctx, const struct vfctl_topology_source *source,
 	struct vfctl_topology **ret)

@@ -4,8 +4,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "core/placement.h"
-#include "core/workflow.h"
+#include "topology/draw.h"
 
 /*
  * The model as an SVG document: a card per NUMA node with its cores, memory, guests and PFs, and a

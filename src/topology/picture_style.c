@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/parse.h"
+#include "topology/topology.h"
 
 #define NAME_SHOWN 40 /* bytes of a name */
 

@@ -3,7 +3,7 @@
 #define VFCTL_TOPOLOGY_PICTURE_STYLE_H
 
 #include "base/buf.h"
-#include "core/placement.h"
+#include "types/placement.h"
 
 /* Colours, 0xrrggbb. Greys are not used for guests. */
 #define STYLE_FREE 0xffffffu

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "core/topology.h"
+#include "topology/topology.h"
 
 #include <errno.h>
 
 #include "base/ctx.h"
-#include "core/types.h"
 
 /* The smallest huge pages of any processor (arm64: 64 KiB, contiguous). */
 #define PAGE_BYTES_MIN (64 * 1024)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "core/bridge.h"
 #include "host/host.h"
 #include "tuning/fdb.h"
 

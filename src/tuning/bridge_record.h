@@ -5,7 +5,14 @@
 #include <stdint.h>
 
 #include "base/ctx.h"
-#include "core/types.h"
+
+struct vfctl_ctx;
+
+/**
+ * 1: vfctl_bridge_follow() runs in a process of this host; 0: it does not; a negative errno: not
+ * known, because this is a captured host or another user's process.
+ */
+int vfctl_bridge_is_followed(struct vfctl_ctx *ctx);
 
 /*
  * What vfctl monitor --bridge added to the tables of functions: /run/vfctl/bridge. The first line

@@ -3,8 +3,8 @@
 #define VFCTL_TUNING_COALESCE_H
 
 #include "base/steps.h"
-#include "core/inventory.h"
-#include "core/tuning.h"
+#include "types/inventory.h"
+#include "types/tuning.h"
 
 /*
  * Interrupt moderation of a PF's own network device. Target: the PF; want and before: only the

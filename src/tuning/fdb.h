@@ -3,7 +3,7 @@
 #define VFCTL_TUNING_FDB_H
 
 #include "base/steps.h"
-#include "core/uplink.h"
+#include "types/uplink.h"
 
 /*
  * A MAC in the own table of a PF or VF through which a bridge reaches the wire: the card then sends

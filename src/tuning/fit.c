@@ -4,6 +4,7 @@
 
 #include "base/util.h"
 #include "drivers/driver.h"
+#include "tuning/fit.h"
 
 #define BIT VFCTL_COALESCE_BIT
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "drivers/driver.h"
+#include "tuning/fit.h"
 
 #define LINK_DIR "/etc/systemd/network/"
 #define RULES "/etc/udev/rules.d/90-vfctl.rules"

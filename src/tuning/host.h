@@ -3,7 +3,7 @@
 #define VFCTL_TUNING_HOST_H
 
 #include "base/steps.h"
-#include "core/hostspec.h"
+#include "types/hostspec.h"
 
 /*
  * One kernel file with a single value. Target: its path; want and before: the value; for a choice

@@ -2,9 +2,8 @@
 #ifndef VFCTL_TUNING_IRQ_H
 #define VFCTL_TUNING_IRQ_H
 
+#include "base/cpuset.h"
 #include "base/steps.h"
-#include "core/cpuset.h"
-#include "core/types.h"
 
 /*
  * Interrupt vectors (MSI, MSI-X) of a PCI function, and the CPUs that are allowed for them. They

@@ -7,8 +7,7 @@
 #include "host/host.h"
 #include "pci/device.h"
 #include "tuning/irq.h"
-#include "core/cpuset.h"
-#include "core/tuning.h"
+#include "types/tuning.h"
 
 #define LIST_TEXT 1024
 

@@ -2,9 +2,8 @@
 #ifndef VFCTL_TUNING_OPS_H
 #define VFCTL_TUNING_OPS_H
 
+#include "base/cpuset.h"
 #include "base/op.h"
-#include "core/cpuset.h"
-#include "core/types.h"
 
 /*
  * cpu-governor  "cpu/12"     its scaling governor; "": it has none

@@ -4,7 +4,7 @@
  * forgets a silent station after its ageing time, and does not learn from devices above itself, so
  * that with VLAN-aware bridges the upper one knows the stations (br_fdb.c, br_input.c).
  */
-#include "core/uplink.h"
+#include "tuning/uplink.h"
 
 #include <errno.h>
 #include <stdio.h>

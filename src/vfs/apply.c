@@ -3,17 +3,19 @@
  * From host.yaml's PFs and the host, plan for each PF the change that makes it as declared: its
  * link, its VFs, and their values. A VF of a guest keeps the values of the guest's lease.
  */
-#include "core/apply.h"
+#include "vfs/apply.h"
 
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/change.h"
 #include "change/recover.h"
 #include "change/target.h"
 #include "eswitch/eswitch.h"
 #include "eswitch/lag.h"
 #include "host/host.h"
 #include "ids/live.h"
+#include "ids/pools.h"
 #include "ids/values.h"
 #include "lease/declared.h"
 #include "lease/guest_tuning.h"

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/change.h"
 #include "change/recover.h"
 #include "host/host.h"
 #include "state/journal.h"

@@ -2,7 +2,7 @@
 #ifndef VFCTL_VFS_APPLY_HOST_H
 #define VFCTL_VFS_APPLY_HOST_H
 
-#include "core/apply.h"
+#include "vfs/apply.h"
 
 /*
  * Store the differences of the host as a whole in @all. What cannot be done is an error there,

@@ -3,7 +3,7 @@
 #define VFCTL_VFS_APPLY_OTHER_H
 
 #include "change/target.h"
-#include "core/apply.h"
+#include "vfs/apply.h"
 
 /*
  * Find the entry of host.yaml that means no PF of @pfs among the network functions without SR-IOV,

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include "fleet/fleet.h"
+#include "ids/pools.h"
 #include "infiniband/opensm.h"
 #include "sriov/ops.h"
 

@@ -3,8 +3,7 @@
 #define VFCTL_VFS_APPLY_SUBNET_H
 
 #include "base/steps.h"
-#include "core/hostspec.h"
-#include "core/identity.h"
+#include "types/hostspec.h"
 
 /*
  * Add the steps that bring the subnet manager of @spec, and the ports of this host, to what

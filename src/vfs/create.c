@@ -8,16 +8,18 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/change.h"
 #include "base/json.h"
+#include "base/parse.h"
 #include "drivers/driver.h"
 #include "eswitch/eswitch.h"
-#include "vfs/create.h"
 #include "sriov/eswitch.h"
 #include "sriov/holder.h"
-#include "sriov/unused.h"
-#include "sriov/vf_changes.h"
 #include "sriov/modparam.h"
 #include "sriov/ops.h"
+#include "sriov/unused.h"
+#include "sriov/vf_changes.h"
+#include "vfs/create.h"
 
 #define CLASS_NETWORK 0x02
 

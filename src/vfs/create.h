@@ -7,6 +7,7 @@
 #include "pci/device.h"
 #include "sriov/attrs.h"
 #include "sriov/vf_changes.h"
+#include "vfs/plans.h"
 
 /*
  * Plan the steps of a creation from a snapshot (with holders filled in). The snapshot must exist

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The MACs and GUIDs of new VFs: stable, and unique on this host. */
-#include "base/find.h"
+#include "types/find.h"
 #include "vfs/create.h"
 
 #include <errno.h>

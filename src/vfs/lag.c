@@ -5,10 +5,11 @@
  * VFs are unbound, the bond is created, its state is waited for, and the VFs are bound again. All
  * requirements of the driver are checked first.
  */
-#include "core/apply.h"
+#include "vfs/apply.h"
 
 #include <errno.h>
 
+#include "base/change.h"
 #include "change/recover.h"
 #include "change/target.h"
 #include "drivers/driver.h"

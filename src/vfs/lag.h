@@ -2,8 +2,8 @@
 #ifndef VFCTL_VFS_LAG_H
 #define VFCTL_VFS_LAG_H
 
-#include "base/change.h"
-#include "core/apply.h"
+#include "base/planning.h"
+#include "vfs/apply.h"
 
 /*
  * Add the steps that create a VF-LAG as declared; none if it exists. @planned: assume the declared

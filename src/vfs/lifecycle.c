@@ -5,13 +5,15 @@
 #include <errno.h>
 
 #include "base/buf.h"
+#include "base/change.h"
+#include "base/parse.h"
 #include "base/vfattr.h"
 #include "ids/give.h"
-#include "lease/noted.h"
 #include "ids/values.h"
-#include "vfs/create.h"
+#include "lease/noted.h"
 #include "sriov/attrs.h"
 #include "sriov/vf_changes.h"
+#include "vfs/create.h"
 
 /* Whether there are, or will be, VFs without a GUID. */
 static bool needs_guids(const struct vfctl_pf *pf, const struct vfctl_create_options *o)

@@ -3,7 +3,7 @@
 #define VFCTL_VFS_LIFECYCLE_H
 
 #include "change/target.h"
-#include "core/sriov.h"
+#include "vfs/plans.h"
 
 /* Plan to give the PF a number of VFs; the caller keeps the plan with target_keep(). */
 int create_plan_on(struct vfctl_ctx *ctx, const struct target *t,

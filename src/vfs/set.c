@@ -5,11 +5,13 @@
  */
 #include <errno.h>
 
-#include "base/find.h"
+#include "base/change.h"
 #include "base/json.h"
 #include "base/vfattr.h"
 #include "change/recover.h"
 #include "change/target.h"
+#include "domain/definition.h"
+#include "facts/snapshot/policy.h"
 #include "host/host.h"
 #include "ids/values.h"
 #include "lease/ops.h"
@@ -20,8 +22,8 @@
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
 #include "sriov/vf_changes.h"
-#include "core/hypervisor.h"
-#include "core/sriov.h"
+#include "types/find.h"
+#include "vfs/plans.h"
 
 /* ---- planning ---- */
 

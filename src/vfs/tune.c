@@ -8,15 +8,18 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/change.h"
 #include "change/target.h"
 #include "drivers/driver.h"
 #include "host/host.h"
 #include "lease/declared.h"
 #include "netlink/rdma.h"
 #include "pci/express.h"
+#include "spec/host_yaml.h"
 #include "sriov/holder.h"
 #include "tuning/coalesce.h"
-#include "core/apply.h"
+#include "tuning/fit.h"
+#include "vfs/apply.h"
 
 int moderation_wanted(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,
 	const struct vfctl_pf_spec *pf, struct vfctl_coalesce *ret,

@@ -3,9 +3,7 @@
 #define VFCTL_VFS_TUNE_H
 
 #include "base/ctx.h"
-#include "core/hostspec.h"
-#include "core/inventory.h"
-#include "core/tuning.h"
+#include "types/hostspec.h"
 
 /*
  * The settings that an entry of host.yaml requests: its own, and for the rest those of its profile.

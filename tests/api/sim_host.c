@@ -22,6 +22,7 @@
 
 #include "../../vfctl/main.h"
 #include "../sim/kernel/hypervisor.h"
+#include "libvirt/connect.h"
 
 int vfctl_ctx_new(struct vfctl_ctx **ret_ctx);
 

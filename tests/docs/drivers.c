@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/vfattr.h"
 #include "drivers/driver.h"
 
 static const char *support(const struct driver *d, uint32_t bit)

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 #include "domain_case.h"
 

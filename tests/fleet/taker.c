@@ -13,8 +13,10 @@
 #include <time.h>
 
 #include "base/ctx.h"
-#include "core/fleet.h"
-#include "core/hostspec.h"
+#include "facts/hostfile.h"
+#include "fleet/fleet.h"
+#include "ids/pools.h"
+#include "spec/host_yaml.h"
 
 static double now_s(void)
 {

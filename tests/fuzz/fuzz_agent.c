@@ -6,11 +6,11 @@
  */
 #include "any_host.h"
 #include "base/base64.h"
-#include "remote/agent.h"
 #include "bench/checks.h"
+#include "guest/tune.h"
+#include "remote/agent.h"
 #include "remote/settings.h"
-#include "core/guest_half.h"
-#include "core/hostspec.h"
+#include "spec/host_yaml.h"
 
 struct guest {
 	struct vfctl_hypervisor hv;

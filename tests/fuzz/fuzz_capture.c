@@ -5,14 +5,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fuzz.h"
 #include "capture/copy.h"
-#include "host/host.h"
 #include "capture/tar.h"
 #include "capture/tar_block.h"
-#include "core/host.h"
-#include "core/inventory.h"
-#include "core/snapshot.h"
+#include "fuzz.h"
+#include "host/host.h"
+#include "types/snapshot.h"
 
 static int in_memory(const void *data, size_t size)
 {

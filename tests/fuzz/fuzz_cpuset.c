@@ -2,8 +2,8 @@
 /* A text that parses is printed, and the output parses to the same set. */
 #include <string.h>
 
+#include "base/cpuset.h"
 #include "fuzz.h"
-#include "core/cpuset.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,10 +2,8 @@
 /* Any bytes as the definition of somebody's domain, for all that read or change one. */
 #include <string.h>
 
+#include "domain/definition.h"
 #include "fuzz.h"
-#include "core/context.h"
-#include "core/domain.h"
-#include "core/lease.h"
 
 static const struct vfctl_domain_vf vf = {
 	.bdf = {.bus = 0x3b, .function = 2},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A host.yaml that is taken has pools of identities only, apart from each other. */
-#include "base/idrange.h"
 #include "fuzz.h"
-#include "core/hostspec.h"
+#include "spec/host_yaml.h"
+#include "types/idrange.h"
 
 static void check_pool(const struct vfctl_id_pool *p)
 {

@@ -10,8 +10,6 @@
 #include "checks/check.h"
 #include "lease/lease_text.h"
 #include "netlink/routes.h"
-#include "core/inventory.h"
-#include "core/snapshot.h"
 
 static void read_routes(struct vfctl_ctx *ctx)
 {

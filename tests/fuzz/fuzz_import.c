@@ -2,7 +2,7 @@
 /* Every imported value is an identity, and every lease has an owner. */
 #include <string.h>
 
-#include "base/idrange.h"
+#include "types/idrange.h"
 #include "fuzz.h"
 #include "ids/import.h"
 

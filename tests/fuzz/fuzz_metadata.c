@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "domain/definition.h"
 #include "fuzz.h"
-#include "core/context.h"
-#include "core/domain.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

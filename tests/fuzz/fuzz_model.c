@@ -4,8 +4,8 @@
 
 #include "base/util.h"
 #include "fuzz.h"
-#include "core/context.h"
-#include "core/placement.h"
+#include "placement/model/host_model.h"
+#include "topology/topology.h"
 
 static void check_round_trip(struct vfctl_ctx *ctx, const struct vfctl_host_model *model)
 {

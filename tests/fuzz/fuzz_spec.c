@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "fuzz.h"
-#include "core/context.h"
-#include "core/guest.h"
 #include "facts/guest_spec.h"
+#include "fuzz.h"
 #include "spec/doc.h"
+#include "spec/guest_yaml.h"
 
 /* The YAML that an editor shows is the same document. */
 static void edit(struct vfctl_ctx *ctx, const struct doc_node *doc)

@@ -2,9 +2,8 @@
 /* Any bytes as a template; what is written must be readable by both readers. */
 #include <string.h>
 
+#include "domain/definition.h"
 #include "fuzz.h"
-#include "core/context.h"
-#include "core/domain.h"
 
 static const struct vfctl_domain_vf vf = {
 	.bdf = {.bus = 0x3b, .function = 2},

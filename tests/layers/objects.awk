@@ -38,7 +38,7 @@ function allowed(from, to)
 	if (outer(from) == outer(to)) # what is beside the folders of a room may use all of them
 		return from == outer(from) || row[from] ~ (" " to " ")
 	to = outer(to)
-	return to == "base" || row[outer(from)] ~ (" " to " ")
+	return to == "base" || (to == "types" && from != "base") || row[outer(from)] ~ (" " to " ")
 }
 
 # Tarjan's strongly connected components of a graph whose edges are next_of[from] = " to to".

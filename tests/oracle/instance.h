@@ -3,7 +3,7 @@
 #define TESTS_ORACLE_INSTANCE_H
 
 #include "base/ctx.h"
-#include "core/placement.h"
+#include "types/placement.h"
 
 #define NODES 4
 #define GUESTS 6

@@ -9,6 +9,8 @@
 #include <time.h>
 
 #include "instance.h"
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
 
 static struct vfctl_ctx *ctx;
 static uint64_t unproven;

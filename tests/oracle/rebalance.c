@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "instance.h"
+#include "placement/placement.h"
 
 #define R(n) instance_random(in, (n))
 #define GUESTS_MAX 4

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "instance.h"
+#include "topology/topology.h"
 
 #define SAY(...) (fprintf(stderr, __VA_ARGS__), false)
 

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
 #include "split.h"
 
 static struct vfctl_ctx *ctx;

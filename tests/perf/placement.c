@@ -12,8 +12,9 @@
 #include <time.h>
 
 #include "base/ctx.h"
-#include "core/domain.h"
-#include "core/placement.h"
+#include "domain/definition.h"
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
 
 #define GIB (UINT64_C(1) << 30)
 #define NODES_MAX 16

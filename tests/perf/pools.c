@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/context.h"
 #include "base/util.h"
-#include "core/hostspec.h"
+#include "fleet/fleet.h"
+#include "ids/pools.h"
+#include "spec/host_yaml.h"
 
 #define ROUNDS 1001
 

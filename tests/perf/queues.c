@@ -23,7 +23,8 @@
 #include <time.h>
 
 #include "base/ctx.h"
-#include "core/placement.h"
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
 
 #define GIB (UINT64_C(1) << 30)
 #define NODES 8

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "core/context.h"
 
 struct check {
 	const struct json *definitions;

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "spec/doc.h"
-#include "core/guest.h"
-#include "core/hostspec.h"
 #include "bench/measure.h"
+#include "spec/doc.h"
+#include "spec/host_yaml.h"
 
 /* Patterns are ours or a schema's, which both stay: each is compiled once. */
 static bool matches(const char *pattern, const char *text)

@@ -3,10 +3,10 @@
  * Linked with --wrap: whatever a test, a story or a fuzzer gives to a parser is held against the
  * schema at once. What the parser takes, the schema must take.
  */
-#include "check.h"
 #include "bench/plan.h"
-#include "core/guest.h"
-#include "core/hostspec.h"
+#include "check.h"
+#include "types/guest.h"
+#include "types/hostspec.h"
 
 int __real_vfctl_guest_parse(struct vfctl_ctx *ctx, const char *file, const char *text,
 	size_t len, struct vfctl_guest **ret);

@@ -4,7 +4,7 @@
 #define VFCTL_TESTS_DOMAIN_CASE_H
 
 #include "base/ctx.h"
-#include "core/domain.h"
+#include "types/domain.h"
 
 #define CASE_VFS 4
 

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/sonames.h"
+#include "domain/definition.h"
 #include "domain_case.h"
 
 static struct vfctl_ctx *ctx;

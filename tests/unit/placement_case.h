@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/ctx.h"
-#include "core/placement.h"
+#include "placement/placement.h"
 
 #define GIB (UINT64_C(1) << 30)
 #define MIB (UINT64_C(1) << 20)

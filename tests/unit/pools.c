@@ -5,6 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "fleet/fleet.h"
+#include "ids/pools.h"
+#include "spec/host_yaml.h"
+
 char pools_path[96];
 struct vfctl_ctx *ctx;
 struct vfctl_host_spec *spec;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/util.h"
 #include "pci/acs.h"
 
 #define CONFIG 4096

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/doctor.h"
+#include "monitor/doctor.h"
 
 #define CHECKS_MAX 200
 

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "base/ctx.h"
-#include "core/placement.h"
 #include "pci/device.h"
 #include "topology/picture_style.h"
 

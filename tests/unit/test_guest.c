@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "core/guest.h"
+#include "spec/guest_yaml.h"
 
 #define HEAD "name: g\nvcpus: 4\nmemory: 8GiB\n"
 

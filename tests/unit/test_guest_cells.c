@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/ctx.h"
-#include "core/guest.h"
+#include "types/guest.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/json.h"
+#include "guest/tune.h"
 #include "spec/doc.h"
 #include "tuning/guest_half.h"
 

@@ -8,8 +8,9 @@
 #include <cmocka.h>
 
 #include "base/ctx.h"
-#include "base/idrange.h"
-#include "core/hostspec.h"
+#include "ids/pools.h"
+#include "spec/host_yaml.h"
+#include "types/idrange.h"
 
 static struct vfctl_ctx *ctx;
 

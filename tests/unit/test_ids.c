@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/idrange.h"
+#include "fleet/fleet.h"
+#include "ids/pools.h"
 #include "state/ids_sqlite.h"
+#include "types/idrange.h"
 
 static int release(uint64_t value)
 {

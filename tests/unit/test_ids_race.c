@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ids/pools.h"
+
 /* ---- many processes ---- */
 
 #define PROCESSES 8

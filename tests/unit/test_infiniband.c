@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/util.h"
 #include "infiniband/gid.h"
 #include "infiniband/rdma.h"
 

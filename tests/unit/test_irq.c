@@ -10,13 +10,13 @@
 #include <cmocka.h>
 
 #include "base/steps.h"
+#include "hook/guest_tuning.h"
 #include "host/host.h"
-#include "sim.h"
 #include "lease/guest_tuning.h"
+#include "sim.h"
 #include "state/store.h"
 #include "tuning/irq.h"
 #include "tuning/ops.h"
-#include "core/guest_tuning.h"
 
 #define PF "0000:10:00.0"
 #define UUID "11111111-1111-4111-8111-111111111111"

@@ -11,10 +11,9 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "domain/definition.h"
 #include "facts/snapshot/memlock.h"
 #include "host/host.h"
-#include "core/context.h"
-#include "core/domain.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

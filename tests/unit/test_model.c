@@ -9,7 +9,8 @@
 
 #include "base/buf.h"
 #include "base/ctx.h"
-#include "core/placement.h"
+#include "placement/model/host_model.h"
+#include "topology/topology.h"
 
 static struct vfctl_ctx *ctx;
 

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "guest/plans.h"
 #include "host/host.h"
+#include "placement/model/host_model.h"
 #include "sim.h"
-#include "core/workflow.h"
+#include "spec/host_yaml.h"
+#include "state/leases.h"
 
 static char dir[64];
 static struct vfctl_ctx *ctx;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "placement_case.h"
 
+#include "placement/model/host_model.h"
+#include "topology/topology.h"
+
 static void guest_goes_to_the_node_of_its_vf(void **state)
 {
 	struct host_model h;

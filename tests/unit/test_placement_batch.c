@@ -3,6 +3,7 @@
  * A batch beside its own guests one at a time, and beside itself on a machine where time flies: the clock
  * of these tests is theirs.
  */
+#include "placement/model/host_model.h"
 #include "placement_case.h"
 
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  * and of what it does: refused guests that fit, remote VFs while local ones are free, guests
  * that block the next one.
  */
+#include "placement/model/host_model.h"
 #include "placement_case.h"
 
 static struct vfctl_cell_want cell(uint32_t vcpus, uint64_t gib)

@@ -2,6 +2,8 @@
 /* Corners of the planner where an answer was once wrong, or a claim too large. */
 #include "placement_case.h"
 
+#include "placement/model/host_model.h"
+
 static struct vfctl_cell_want cell(uint32_t vcpus, uint64_t gib, int node)
 {
 	return (struct vfctl_cell_want){.vcpus = vcpus, .memory_bytes = gib * GIB, .node = node};

@@ -7,7 +7,8 @@
 #include "placement_case.h"
 
 #include "../oracle/instance.h"
-#include "core/topology.h"
+#include "placement/model/host_model.h"
+#include "topology/topology.h"
 
 #define GUESTS_LARGE 48
 #define VFS_LARGE 256

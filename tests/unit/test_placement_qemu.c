@@ -2,6 +2,8 @@
 /* emulator_cores: auto: QEMU's threads on the host's CPUs, on a shared core, on the guest's own. */
 #include "placement_case.h"
 
+#include "placement/model/host_model.h"
+
 static char carried[] = "carried";
 
 static struct vfctl_request asks(uint32_t vcpus)

@@ -2,6 +2,8 @@
 /* Guests that come one after the other: what a plan leaves decides who can come next. */
 #include "placement_case.h"
 
+#include "placement/model/host_model.h"
+
 /* Plan for a guest and give it what was planned. @ret_node (or NULL): where it went. */
 static bool arrives(struct host_model *h, const struct vfctl_request *r, int *ret_node)
 {

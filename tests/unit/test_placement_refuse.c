@@ -3,7 +3,8 @@
 #include "placement_case.h"
 
 #include "placement/explain/refuse.h"
-#include "core/topology.h"
+#include "placement/model/host_model.h"
+#include "topology/topology.h"
 
 static void assert_silent(const struct vfctl_assignment *a, const char *part)
 {

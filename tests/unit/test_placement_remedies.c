@@ -7,7 +7,8 @@
 
 #include "../oracle/instance.h"
 #include "placement/explain/change.h"
-#include "core/topology.h"
+#include "placement/model/host_model.h"
+#include "topology/topology.h"
 
 #define ALONE 400
 #define BATCHES 60

@@ -2,6 +2,8 @@
 /* Guests of cells: auto that fit only when they are split, and the host as one guest. */
 #include "placement_case.h"
 
+#include "placement/model/host_model.h"
+
 static struct vfctl_request auto_guest(uint32_t vcpus, uint64_t memory)
 {
 	struct vfctl_request r = guest(vcpus, NULL);

@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "base/record.h"
-#include "core/cpuset.h"
-#include "core/placement.h"
-#include "core/types.h"
+#include "base/record_json.h"
+#include "placement/model/host_model.h"
 
 static struct vfctl_ctx *ctx;
 

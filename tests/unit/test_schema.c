@@ -15,8 +15,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "schema/check.h"
-#include "core/guest.h"
-#include "core/hostspec.h"
+#include "spec/host_yaml.h"
 
 #define NO_KEY "qqqqqqqqqqqqqqqqqqqqqqqqqqqq"
 #define HEAD "name: g\nvcpus: 4\nmemory: 8GiB\n"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "selftest/selftest.h"
+#include "selftest/trials.h"
 
 static char *names[] = {(char *)"ens1f0", (char *)"enp1s0np0", (char *)"mlx5_0", NULL};
 

@@ -14,6 +14,7 @@
 #include "lease/guest_run.h"
 #include "sriov/ops.h"
 #include "state/journal.h"
+#include "state/leases.h"
 #include "state/sqlite.h"
 #include "state/store.h"
 

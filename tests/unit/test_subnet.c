@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "subnet/subnet.h"
 
 static struct vfctl_ctx *ctx;

@@ -12,8 +12,7 @@
 #include <cmocka.h>
 
 #include "base/ctx.h"
-#include "core/topology.h"
-#include "core/types.h"
+#include "topology/topology.h"
 
 static struct vfctl_ctx *ctx;
 

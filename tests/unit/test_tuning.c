@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "drivers/driver.h"
 #include "host/host.h"
 #include "netlink/ethtool.h"
 #include "sim.h"
-#include "drivers/driver.h"
+#include "tuning/fit.h"
 
 #define BIT VFCTL_COALESCE_BIT
 

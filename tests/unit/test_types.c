@@ -7,10 +7,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/cpuset.h"
 #include "base/parse.h"
 #include "base/util.h"
-#include "core/cpuset.h"
-#include "core/types.h"
 
 static void bdf_reads_and_prints(void **state)
 {

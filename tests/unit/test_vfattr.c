@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/json.h"
-#include "core/vfattr.h"
 
 static struct vfctl_ctx *ctx;
 

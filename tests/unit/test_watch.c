@@ -23,9 +23,10 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/context.h"
 #include "base/util.h"
+#include "monitor/watch.h"
 #include "sim.h"
-#include "core/watch.h"
 
 #define SOON_MS 5000  /* it comes at once; this is for a machine that is busy */
 #define NEVER_MS 300

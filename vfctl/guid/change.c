@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "guid/guid.h"
-#include "core/workflow.h"
 #include "host_ids.h"
-#include "core/inventory.h"
+#include "ids/pools.h"
+#include "lease/noted.h"
+#include "sriov/inventory.h"
+#include "state/leases.h"
 
 #define COUNT_MAX 65536
 

@@ -4,10 +4,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/parse.h"
+#include "fleet/fleet.h"
 #include "guid/guid.h"
 #include "host_ids.h"
-#include "core/fleet.h"
-#include "core/parse.h"
+#include "ids/pools.h"
 
 /* ---- sync ---- */
 

@@ -3,8 +3,7 @@
 #define VFCTL_GUID_H
 
 #include "command.h"
-#include "core/hostspec.h"
-#include "core/lease.h"
+#include "types/hostspec.h"
 
 /* Common parts of the verbs of `vfctl guid`. They return exit statuses. */
 struct guid {

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "guid/guid.h"
+#include "host/files.h"
 #include "host_ids.h"
-#include "core/host.h"
+#include "ids/pools.h"
 
 static void print_import(struct guid *g, const struct vfctl_id_import *i)
 {

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "guid/guid.h"
-#include "core/host.h"
+#include "host/files.h"
+#include "ids/pools.h"
 
 /* The input of the answers of pools and list. */
 struct guid_view {

@@ -4,7 +4,7 @@
 
 #include "answer.h"
 #include "out.h"
-#include "core/uplink.h"
+#include "types/uplink.h"
 
 /* list --bridge: the functions through which bridges reach the wire, and their tables. */
 void print_bridge(struct out *out, const struct vfctl_uplinks *uplinks);

@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "result.h"
-#include "core/apply.h"
+#include "vfs/apply.h"
 
 /* Whether there is anything to do about this PF. */
 bool declared_differs(const struct vfctl_declared_pf *pf);

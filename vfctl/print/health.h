@@ -3,8 +3,9 @@
 #define VFCTL_PRINT_HEALTH_H
 
 #include "answer.h"
+#include "checks/doctor.h"
 #include "command.h"
-#include "core/doctor.h"
+#include "sriov/reporters.h"
 
 struct list_view;
 /* Print the PFs of @view. */

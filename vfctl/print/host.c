@@ -6,10 +6,13 @@
 
 #include "columns.h"
 #include "command.h"
+#include "facts/snapshot/snapshot.h"
+#include "pci/acs.h"
+#include "pci/info.h"
 #include "print/health.h"
 #include "print/list.h"
 #include "print/rdma.h"
-#include "core/pci.h"
+#include "sriov/inventory.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define PF_NAME(pf) vfctl_pf_name((pf), (char[VFCTL_BDF_TEXT]){0})

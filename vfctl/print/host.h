@@ -3,8 +3,8 @@
 #define VFCTL_PRINT_HOST_H
 
 #include "answer.h"
-#include "core/rdma.h"
-#include "core/snapshot.h"
+#include "infiniband/rdma.h"
+#include "types/inventory.h"
 
 void print_pf(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 /* JSON: a PF or a VF, and the options of the list. */

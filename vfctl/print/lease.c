@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "columns.h"
+#include "facts/snapshot/policy.h"
 #include "print/host.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})

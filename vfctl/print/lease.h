@@ -3,7 +3,7 @@
 #define VFCTL_PRINT_LEASE_H
 
 #include "answer.h"
-#include "core/snapshot.h"
+#include "types/snapshot.h"
 
 /* Print the resources of a domain, and the leased and present values of each of its VFs. */
 void print_lease(struct out *out, const struct vfctl_snapshot *snapshot,

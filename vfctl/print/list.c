@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "facts/snapshot/snapshot.h"
 #include "print/health.h"
 #include "print/host.h"
 

@@ -2,9 +2,9 @@
 #ifndef VFCTL_PRINT_LIST_H
 #define VFCTL_PRINT_LIST_H
 
-#include "command.h"
 #include "columns.h"
-#include "core/snapshot.h"
+#include "command.h"
+#include "types/snapshot.h"
 
 struct list_view {
 	struct vfctl_ctx *ctx;

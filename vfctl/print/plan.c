@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/parse.h"
+#include "base/parse.h"
 
 #define LABEL 12 /* columns before the text after a label */
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})

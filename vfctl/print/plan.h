@@ -3,7 +3,7 @@
 #define VFCTL_PRINT_PLAN_H
 
 #include "answer.h"
-#include "core/workflow.h"
+#include "types/domain.h"
 
 /* Print one guest's place; @vfs may be NULL if no identities are known. */
 void print_assignment(struct out *out, const char *name, const struct vfctl_host_model *model,

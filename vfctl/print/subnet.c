@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "command.h"
 #include "print/topology.h"
-#include "core/parse.h"
 
 #define NAME(node) vfctl_subnet_node_name((node), (char[VFCTL_GUID_TEXT]){0})
 #define GUID(guid) vfctl_guid_format((guid), (char[VFCTL_GUID_TEXT]){0})

@@ -3,7 +3,7 @@
 #define VFCTL_PRINT_SUBNET_H
 
 #include "answer.h"
-#include "core/subnet.h"
+#include "subnet/subnet.h"
 
 /* Print each switch with its links, and what is wrong with them. 0 or a negative errno. */
 int print_subnet(struct out *out, struct vfctl_ctx *ctx, const struct vfctl_subnet *subnet);

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parse.h"
 #include "command.h"
 #include "print/topology_parts.h"
-#include "core/parse.h"
+#include "topology/topology.h"
 
 #define BDF(bdf) vfctl_bdf_format((bdf), (char[VFCTL_BDF_TEXT]){0})
 #define WIDTH_LEAST 40 /* minimum number of columns for a list */

@@ -3,7 +3,7 @@
 #define VFCTL_PRINT_TOPOLOGY_H
 
 #include "out.h"
-#include "core/placement.h"
+#include "types/placement.h"
 
 /* Print the machine, node by node, with its users, for a person who does not know it. */
 void print_topology(struct out *out, const struct vfctl_host_model *model);

@@ -3,7 +3,7 @@
 #define VFCTL_PRINT_TOPOLOGY_PARTS_H
 
 #include "out.h"
-#include "core/placement.h"
+#include "types/placement.h"
 
 /* Functions that the files that print the machine share. */
 

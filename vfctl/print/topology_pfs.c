@@ -2,6 +2,7 @@
 /* The PFs of a node and their VFs. */
 #include <string.h>
 
+#include "placement/model/host_model.h"
 #include "print/topology.h"
 #include "print/topology_parts.h"
 

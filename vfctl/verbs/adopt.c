@@ -2,6 +2,8 @@
 /* adopt: lease the VFs of a foreign domain. */
 #include "run_plan.h"
 
+#include "vfctl/plan.h"
+
 static int run_adopt(struct invocation *in)
 {
 	return run_plan(in, vfctl_plan_adopt, "its lease is ended");

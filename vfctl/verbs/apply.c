@@ -6,13 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/context.h"
+#include "checks/findings.h"
+#include "facts/hostfile.h"
 #include "host_ids.h"
+#include "ids/pools.h"
+#include "lease/recover.h"
+#include "monitor/watch.h"
 #include "print/declared.h"
+#include "spec/host_yaml.h"
 #include "verbs/apply_lag.h"
 #include "verbs/apply_run.h"
-#include "core/bridge.h"
-#include "core/recover.h"
-#include "core/watch.h"
 
 void apply_close(struct apply_view *v)
 {

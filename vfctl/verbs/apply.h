@@ -3,7 +3,7 @@
 #define VFCTL_VERBS_APPLY_H
 
 #include "command.h"
-#include "core/apply.h"
+#include "vfs/apply.h"
 
 /*
  * The declared and the present state. The pools are closed again, because children open their own.

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/change.h"
 #include "print/declared.h"
 
 static void apply_one(struct invocation *in, const struct vfctl_host_spec *spec, size_t index,

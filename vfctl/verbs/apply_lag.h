@@ -3,7 +3,7 @@
 #define VFCTL_VERBS_APPLY_LAG_H
 
 #include "command.h"
-#include "core/apply.h"
+#include "vfs/apply.h"
 #include "workers.h"
 
 /* Fill in the outcomes if nothing is done about them. */

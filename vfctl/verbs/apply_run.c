@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/change.h"
+#include "fleet/fleet.h"
+#include "ids/pools.h"
 #include "verbs/apply_lag.h"
-#include "core/workflow.h"
 
 #define AT_ONCE 32 /* number of PFs; the kernel works on them independently */
 

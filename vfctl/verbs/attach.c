@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "run_plan.h"
+#include "vfctl/plan.h"
 
 static int run_attach(struct invocation *in)
 {

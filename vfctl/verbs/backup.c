@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "command.h"
-#include "core/recover.h"
+#include "vfctl/recover.h"
 
 static int run_backup(struct invocation *in)
 {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "core/host.h"
+#include "vfctl/capture.h"
 
 static int run_capture(struct invocation *in)
 {

@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "delegate.h"
-#include "core/guest.h"
-#include "core/host.h"
-#include "core/hostspec.h"
-#include "core/spec.h"
+#include "facts/hostfile.h"
+#include "host/files.h"
+#include "spec/guest_yaml.h"
+#include "spec/host_yaml.h"
+#include "spec/kind.h"
 
 extern char **environ;
 

@@ -10,15 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/captured.h"
 #include "columns.h"
 #include "command.h"
 #include "command_line.h"
 #include "delegate.h"
-#include "core/host.h"
-#include "core/hostspec.h"
-#include "core/lease.h"
-#include "core/tuning.h"
-#include "core/vfattr.h"
+#include "facts/hostfile.h"
+#include "spec/host_yaml.h"
+#include "sriov/inventory.h"
+#include "state/leases.h"
 
 struct completing {
 	struct invocation *in;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/change.h"
+#include "facts/snapshot/snapshot.h"
+#include "guest/plans.h"
 #include "guest_list.h"
 #include "result.h"
 #include "session.h"

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/change.h"
+#include "base/parse.h"
 #include "command.h"
+#include "facts/snapshot/snapshot.h"
 #include "host_ids.h"
-#include "core/doctor.h"
-#include "core/parse.h"
+#include "monitor/doctor.h"
 
 #define INDENT 10
 

@@ -12,13 +12,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/context.h"
+#include "capture/captured.h"
 #include "command.h"
+#include "guest/plans.h"
+#include "host/files.h"
 #include "main.h"
 #include "session.h"
-#include "core/guest.h"
-#include "core/host.h"
-#include "core/hostspec.h"
-#include "core/spec.h"
+#include "spec/guest_yaml.h"
+#include "spec/host_yaml.h"
+#include "spec/kind.h"
 
 #define EDITOR_USUAL "vi"
 #define COMMAND_FAILED 127 /* the status with which a shell reports that a program was not found */

@@ -4,10 +4,10 @@
 #include <strings.h>
 
 #include "command.h"
+#include "facts/snapshot/snapshot.h"
+#include "host/files.h"
+#include "lease/declared.h"
 #include "verbs/export_pools.h"
-#include "core/apply.h"
-#include "core/host.h"
-#include "core/snapshot.h"
 
 #define SETTINGS_TEXT 400
 #define MTU_ETHERNET 1500

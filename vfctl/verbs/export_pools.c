@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/hostspec.h"
-#include "core/identity.h"
+#include "ids/pools.h"
 
 /* ---- of one PF ---- */
 

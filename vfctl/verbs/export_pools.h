@@ -3,7 +3,6 @@
 #define VFCTL_VERBS_EXPORT_POOLS_H
 
 #include "host_ids.h"
-#include "core/inventory.h"
 
 /* Print "guid-pool" and "pkey" of a PF whose VFs have GUIDs of one pool; nothing for other PFs. */
 int print_pf_pool(struct invocation *in, const struct host_ids *host, const struct vfctl_pf *pf);

@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 #include "command.h"
-#include "verbs/define_batch.h"
+#include "guest/plans.h"
 #include "main.h"
 #include "run_plan.h"
 #include "session.h"
+#include "verbs/define_batch.h"
+#include "vfctl/plan.h"
 
 static const char template_help[] = "domain XML to complete (default: the guest's template, if it "
 	"names one)";

@@ -6,8 +6,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "facts/hostfile.h"
+#include "fleet/fleet.h"
 #include "guid/guid.h"
 #include "host_ids.h"
+#include "ids/pools.h"
+#include "spec/host_yaml.h"
+#include "state/leases.h"
 
 /* ---- shared ---- */
 

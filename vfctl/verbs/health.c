@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parse.h"
+#include "checks/doctor.h"
 #include "command.h"
-#include "core/doctor.h"
-#include "core/parse.h"
+#include "sriov/inventory.h"
 
 #define INDENT 26
 

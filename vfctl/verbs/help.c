@@ -5,7 +5,6 @@
 
 #include "command.h"
 #include "command_line.h"
-#include "core/nearest.h"
 
 #define WIDTH 80
 #define LEFT 30 /* columns before the help text of an option or a command */

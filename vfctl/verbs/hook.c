@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
+#include "checks/findings.h"
 #include "command.h"
-#include "core/findings.h"
-#include "core/hook.h"
+#include "facts/snapshot/snapshot.h"
+#include "hook/hook.h"
 
 static const char *advice(const struct vfctl_hook_status *s)
 {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
+#include "base/nearest.h"
 #include "command.h"
+#include "facts/hostfile.h"
+#include "facts/snapshot/snapshot.h"
+#include "lease/clean.h"
+#include "lease/recover.h"
 #include "print/bridge.h"
 #include "print/list.h"
-#include "core/hostspec.h"
-#include "core/nearest.h"
-#include "core/recover.h"
-#include "core/workflow.h"
+#include "spec/host_yaml.h"
+#include "sriov/inventory.h"
+#include "tuning/uplink.h"
 
 /* Warn about interrupted changes: a user who may not read the journal gets no warning. */
 static void warn_of_open_changes(struct invocation *in)

@@ -7,11 +7,13 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "host/files.h"
 #include "host_ids.h"
-#include "core/apply.h"
-#include "core/doctor.h"
-#include "core/host.h"
-#include "core/workflow.h"
+#include "ids/pools.h"
+#include "lease/clean.h"
+#include "monitor/doctor.h"
+#include "sriov/reporters.h"
+#include "vfs/apply.h"
 
 struct view {
 	struct vfctl_ctx *ctx;

@@ -10,7 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "command.h"
+#include "monitor/watch.h"
 #include "things.h"
 #include "verbs/monitor_bridge.h"
 

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/bridge.h"
+#include "monitor/bridge.h"
 
 struct bridging {
 	struct invocation *in;

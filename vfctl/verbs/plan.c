@@ -4,10 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/change.h"
+#include "guest/plans.h"
 #include "guest_list.h"
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
 #include "print/plan.h"
 #include "result.h"
 #include "session.h"
+#include "spec/host_yaml.h"
+#include "types/hypervisor.h"
 
 static const struct option_row plan_options[] = {
 	{"model", 0, "FILE", "use a model instead of this host: a file (JSON, hwloc XML) or "

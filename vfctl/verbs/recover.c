@@ -2,9 +2,12 @@
 #include <time.h>
 
 #include "command.h"
+#include "facts/hostfile.h"
+#include "guest/plans.h"
+#include "lease/clean.h"
+#include "lease/recover.h"
 #include "session.h"
-#include "core/workflow.h"
-#include "core/recover.h"
+#include "spec/host_yaml.h"
 
 static const char *word_of(enum vfctl_recovered outcome, bool dry_run)
 {

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "core/guest.h"
-#include "core/hostspec.h"
+#include "spec/host_yaml.h"
 
 static const struct {
 	const char *name;

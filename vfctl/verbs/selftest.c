@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/parse.h"
 #include "command.h"
-#include "core/host.h"
-#include "core/parse.h"
-#include "core/selftest.h"
+#include "host/files.h"
+#include "selftest/selftest.h"
 
 #define REPORT 1 /* version of the JSON format */
 #define CLASS_NETWORK 0x02

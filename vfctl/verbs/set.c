@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include "attr_args.h"
+#include "base/parse.h"
 #include "command.h"
 #include "main.h"
 #include "session.h"
-#include "core/hypervisor.h"
-#include "core/parse.h"
-#include "core/sriov.h"
+#include "vfs/plans.h"
 
 #define VFS_MAX 4096
 #define BATCH_MAX (4u << 20)

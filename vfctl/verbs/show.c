@@ -2,12 +2,17 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "command.h"
+#include "facts/hostfile.h"
+#include "facts/snapshot/snapshot.h"
+#include "lease/clean.h"
 #include "print/host.h"
 #include "print/lease.h"
 #include "print/rdma.h"
-#include "core/nearest.h"
-#include "core/workflow.h"
+#include "spec/host_yaml.h"
+#include "sriov/inventory.h"
+#include "state/leases.h"
 
 /* The RDMA device of a function of this host; NULL if it has none that can be read. */
 static struct vfctl_rdma_device *device_of(struct invocation *in, const char *name)

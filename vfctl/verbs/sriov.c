@@ -2,8 +2,10 @@
 /* create, destroy */
 #include <errno.h>
 
+#include "base/cleanup.h"
+#include "base/parse.h"
 #include "run_plan.h"
-#include "core/parse.h"
+#include "vfctl/plan.h"
 
 /* Digits only: no sign, no 0x, no spaces, and at most the number of VFs that PCI permits. */
 static int read_count(const char *text, uint32_t *ret)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* status: what apply would do, interrupted changes and changes in progress, and disagreements. */
+#include "checks/findings.h"
 #include "command.h"
 #include "host_ids.h"
+#include "lease/clean.h"
+#include "lease/recover.h"
 #include "print/declared.h"
 #include "verbs/apply.h"
-#include "core/findings.h"
-#include "core/recover.h"
-#include "core/workflow.h"
 
 struct status_view {
 	struct differences differences;

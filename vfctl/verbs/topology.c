@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "placement/model/host_model.h"
 #include "print/subnet.h"
 #include "print/topology.h"
 #include "session.h"

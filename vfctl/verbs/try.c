@@ -7,11 +7,12 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/context.h"
+#include "host/trial.h"
 #include "print/declared.h"
 #include "progress.h"
 #include "verbs/apply_lag.h"
 #include "verbs/apply_run.h"
-#include "core/trial.h"
 
 #define TIMEOUT_USUAL_S 120
 #define LOOK_MS 200

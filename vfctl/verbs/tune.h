@@ -3,8 +3,7 @@
 #define VFCTL_TUNE_VERBS_H
 
 #include "command.h"
-#include "core/hostspec.h"
-#include "core/tuning.h"
+#include "types/hostspec.h"
 
 /* The functions of `vfctl tune VERB`. The arguments are in->args[1] and following. */
 /* verbs/tune_profiles.c */

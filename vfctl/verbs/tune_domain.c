@@ -2,8 +2,8 @@
 /* tune show DOMAIN: the host tuning of a running guest, and the guest's half. */
 #include <errno.h>
 
+#include "hook/guest_tuning.h"
 #include "verbs/tune.h"
-#include "core/guest_tuning.h"
 
 static const char *set_text(const struct vfctl_cpuset *cpus, char buf[256])
 {

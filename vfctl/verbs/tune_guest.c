@@ -11,13 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guest/tune.h"
+#include "hook/guest_tuning.h"
+#include "host/files.h"
 #include "host_ids.h"
 #include "main.h"
 #include "session.h"
+#include "spec/guest_yaml.h"
+#include "spec/host_yaml.h"
 #include "verbs/tune.h"
-#include "core/guest_tuning.h"
-#include "core/guest_half.h"
-#include "core/host.h"
 
 struct guest_half {
 	char *domain;

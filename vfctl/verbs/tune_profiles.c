@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tune profiles: the settings of each profile. */
 #include "host_ids.h"
+#include "spec/host_yaml.h"
 #include "verbs/tune.h"
 
 struct profile_view {

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "host_ids.h"
+#include "spec/host_yaml.h"
+#include "sriov/inventory.h"
+#include "tuning/fit.h"
 #include "verbs/tune.h"
-#include "core/apply.h"
+#include "vfs/apply.h"
 
 /* ---- requests on the command line ---- */
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "facts/model/model.h"
 
+#include "topology/topology.h"
+
 /* A node that the topology does not have counts as none. */
 int model_node(const struct vfctl_topology *t, int node)
 {

@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "domain/definition.h"
 #include "domain/domain.h"
 #include "placement/model/model.h"
+#include "topology/topology.h"
+#include "types/hypervisor.h"
 
 static struct vfctl_occupant *add_occupant(struct vfctl_ctx *ctx, struct vfctl_host_model *m,
 	const char *name, const char *uuid)

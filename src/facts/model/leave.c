@@ -2,6 +2,8 @@
 /* The host without one of its guests. */
 #include "facts/model/model.h"
 
+#include "placement/model/host_model.h"
+
 /* The kernel's free pages do not include those of a running guest. */
 static void give_pages_back(struct vfctl_topology *t, const struct vfctl_promise *promise)
 {

@@ -5,7 +5,9 @@
 
 #include "base/buf.h"
 #include "facts/model/model.h"
-#include "core/host.h"
+#include "host/files.h"
+#include "placement/model/host_model.h"
+#include "topology/topology.h"
 
 #define SYNTHETIC "synthetic:"
 

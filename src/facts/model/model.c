@@ -6,13 +6,16 @@
 
 #include <stdio.h>
 
-#include "base/find.h"
 #include "base/parse.h"
 #include "capture/copy.h"
-#include "core/pci.h"
+#include "facts/snapshot/snapshot.h"
 #include "host/host.h"
 #include "pci/device.h"
+#include "pci/info.h"
+#include "placement/model/host_model.h"
 #include "sriov/holder.h"
+#include "topology/topology.h"
+#include "types/find.h"
 
 /* ---- topology ---- */
 

@@ -4,7 +4,7 @@
 
 #include "base/ctx.h"
 #include "base/util.h"
-#include "core/workflow.h"
+#include "facts/model/place.h"
 
 /* The resources reserved for the host, and those that guests share. */
 int model_read_reserved(struct vfctl_ctx *ctx, const struct vfctl_place_options *options,

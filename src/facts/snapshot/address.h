@@ -3,7 +3,7 @@
 #define VFCTL_FACTS_SNAPSHOT_ADDRESS_H
 
 #include "base/ctx.h"
-#include "core/domain.h"
+#include "types/domain.h"
 
 /*
  * The width of addresses on this host: of the CPUs from /proc/cpuinfo, of the narrowest IOMMU from

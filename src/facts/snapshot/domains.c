@@ -3,10 +3,12 @@
 
 #include <errno.h>
 
-#include "base/find.h"
 #include "base/parse.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
 #include "host/host.h"
+#include "types/find.h"
+#include "types/hypervisor.h"
 
 static void clear_domain(struct known_domain *d)
 {

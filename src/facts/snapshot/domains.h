@@ -4,9 +4,9 @@
 
 #include "base/ctx.h"
 #include "base/util.h"
-#include "core/domain.h"
-#include "core/hypervisor.h"
 #include "facts/snapshot/references.h"
+#include "types/domain.h"
+#include "types/hypervisor.h"
 
 /*
  * libvirt's domains with host devices, from its files: definitions below /etc/libvirt/qemu, running

@@ -7,8 +7,8 @@
 #include "facts/snapshot/memlock.h"
 
 #include "base/parse.h"
+#include "domain/definition.h"
 #include "host/host.h"
-#include "core/domain.h"
 
 #define CAP_SYS_RESOURCE_BIT 24 /* linux/capability.h */
 

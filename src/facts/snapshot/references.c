@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/find.h"
+#include "types/find.h"
 #include "domain/domain.h"
 #include "host/host.h"
 #include "netlink/link.h"

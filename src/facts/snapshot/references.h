@@ -3,7 +3,7 @@
 #define VFCTL_FACTS_SNAPSHOT_REFERENCES_H
 
 #include "base/ctx.h"
-#include "core/domain.h"
+#include "types/domain.h"
 
 /*
  * The function of this host that a domain names without <hostdev>: a VF by its network device

@@ -14,6 +14,7 @@
 #include "pci/device.h"
 #include "sriov/holder.h"
 #include "sriov/inventory.h"
+#include "state/leases.h"
 
 #define START_S 120 /* longest time that libvirt takes to start a guest */
 

@@ -7,13 +7,17 @@
 #include <errno.h>
 
 #include "base/buf.h"
+#include "base/change.h"
+#include "base/parse.h"
 #include "base/vfattr.h"
 #include "change/recover.h"
-#include "core/workflow.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
+#include "facts/snapshot/snapshot.h"
 #include "guest/attach.h"
 #include "guest/redefine/has.h"
 #include "host/host.h"
+#include "ids/pools.h"
 #include "ids/values.h"
 #include "lease/lease.h"
 #include "lease/lease_text.h"
@@ -21,6 +25,7 @@
 #include "lease/ops.h"
 #include "lease/port.h"
 #include "sriov/holder.h"
+#include "state/leases.h"
 
 #define NETWORK "/etc/libvirt/qemu/networks/%s.xml"
 

@@ -3,7 +3,7 @@
 #define VFCTL_GUEST_REDEFINE_DIFF_H
 
 #include "base/buf.h"
-#include "core/guest.h"
+#include "types/guest.h"
 
 /* The differences between a guest's file and its version at the last definition. */
 struct file_diff {

@@ -6,12 +6,17 @@
 #include <errno.h>
 
 #include "base/change.h"
+#include "base/planning.h"
 #include "change/recover.h"
 #include "domain/domain.h"
 #include "facts/guest_spec.h"
 #include "guest/guest.h"
 #include "guest/redefine/redefine.h"
 #include "spec/doc.h"
+#include "spec/guest_yaml.h"
+#include "spec/host_yaml.h"
+#include "state/leases.h"
+#include "types/hypervisor.h"
 
 void vfctl_domain_file_clear(struct vfctl_domain_file *file)
 {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "domain/definition.h"
 #include "facts/guest_spec.h"
 #include "ids/owner.h"
 

@@ -3,8 +3,6 @@
 #define VFCTL_GUEST_REDEFINE_HAS_H
 
 #include "domain/domain.h"
-#include "core/identity.h"
-#include "core/topology.h"
 
 /*
  * The contents of a domain's definition. define (of an existing domain), move, adopt and rebuild

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/change.h"
+#include "base/planning.h"
 #include "change/recover.h"
 #include "facts/guest_spec.h"
 #include "facts/snapshot/snapshot.h"
@@ -10,7 +11,10 @@
 #include "guest/redefine/redefine.h"
 #include "guest/suggest.h"
 #include "lease/lease.h"
+#include "placement/placement.h"
 #include "spec/guest.h"
+#include "state/leases.h"
+#include "types/hypervisor.h"
 
 struct moving {
 	const struct vfctl_place_options *options;

@@ -9,6 +9,9 @@
 #include "facts/model/model.h"
 #include "guest/redefine/redefine_op.h"
 #include "placement/explain/reasons.h"
+#include "placement/model/host_model.h"
+#include "placement/placement.h"
+#include "sriov/inventory.h"
 
 /* ---- the present place ---- */
 

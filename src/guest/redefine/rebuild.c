@@ -9,19 +9,22 @@
 #include <stdio.h>
 
 #include "base/change.h"
+#include "base/parse.h"
+#include "base/planning.h"
 #include "change/recover.h"
 #include "facts/snapshot/domains.h"
 #include "facts/snapshot/snapshot.h"
+#include "guest/plans.h"
 #include "guest/redefine/has.h"
 #include "guest/redefine/rebuild_trust.h"
 #include "host/host.h"
 #include "ids/give.h"
 #include "ids/owner.h"
+#include "ids/pools.h"
 #include "lease/lease.h"
 #include "lease/lease_text.h"
 #include "lease/ops.h"
 #include "lease/port.h"
-#include "core/workflow.h"
 
 /* A domain whose lease is missing. */
 struct lost {

@@ -3,8 +3,8 @@
 #define VFCTL_GUEST_REDEFINE_REBUILD_TRUST_H
 
 #include "base/ctx.h"
-#include "core/inventory.h"
-#include "core/lease.h"
+#include "types/inventory.h"
+#include "types/lease.h"
 
 /*
  * Users who may define domains in libvirt write their metadata, and they need not be administrators

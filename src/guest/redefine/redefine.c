@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/find.h"
+#include "types/find.h"
 #include "facts/guest_spec.h"
 #include "facts/snapshot/memlock.h"
 #include "facts/snapshot/snapshot.h"

@@ -2,8 +2,9 @@
 #ifndef VFCTL_GUEST_REDEFINE_REDEFINE_H
 #define VFCTL_GUEST_REDEFINE_REDEFINE_H
 
-#include "base/change.h"
-#include "core/workflow.h"
+#include "base/planning.h"
+#include "facts/model/place.h"
+#include "types/guest.h"
 
 /* A guest's file, and the domain that libvirt has of that name or UUID. */
 struct redefine_request {

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/find.h"
 #include "base/json.h"
 #include "base/vfattr.h"
+#include "domain/definition.h"
 #include "guest/redefine/redefine_op.h"
 #include "ids/owner.h"
 #include "ids/values.h"
@@ -15,6 +15,7 @@
 #include "lease/port.h"
 #include "lease/saved_image.h"
 #include "sriov/attrs.h"
+#include "types/find.h"
 
 static const struct vfctl_domain_vf *will_have(const struct redefine_op *r,
 	const struct vfctl_bdf *vf)

@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 
-#include "base/find.h"
 #include "base/vfattr.h"
+#include "domain/definition.h"
 #include "guest/redefine/redefine_op.h"
 #include "ids/owner.h"
+#include "ids/pools.h"
 #include "lease/noted.h"
 #include "sriov/inventory.h"
+#include "types/find.h"
 
 #define CLASS_NETWORK 0x02
 

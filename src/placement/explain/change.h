@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "placement/explain/reasons.h"
+#include "types/placement.h"
 
 /* A change of a request, or of the host, after which a guest fits. */
 enum change_kind {

@@ -4,8 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/parse.h"
 #include "base/buf.h"
+#include "base/parse.h"
+#include "topology/topology.h"
 
 /* "CPU 4", "CPUs 4-5" */
 static void print_set(struct buf *b, const struct vfctl_cpuset *set)

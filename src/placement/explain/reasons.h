@@ -5,6 +5,7 @@
 #include "placement/model/assignment.h"
 #include "placement/model/request.h"
 #include "placement/search/search.h"
+#include "types/placement.h"
 
 /* False if memory is exhausted. */
 bool explain_choice(struct vfctl_assignment *a, const struct capacity *capacity,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 #include "placement/explain/refuse.h"
 #include "placement/explain/remedies.h"
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 
 #include "base/util.h"
+#include "placement/model/host_model.h"
 
 bool reason_add(struct vfctl_assignment *a, enum vfctl_reason_kind kind, const char *fmt, ...)
 {

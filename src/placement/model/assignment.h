@@ -3,7 +3,7 @@
 #define VFCTL_PLACEMENT_MODEL_ASSIGNMENT_H
 
 #include "base/ctx.h"
-#include "core/placement.h"
+#include "types/placement.h"
 
 /* False if memory is exhausted. */
 bool reason_add(struct vfctl_assignment *a, enum vfctl_reason_kind kind, const char *fmt, ...)

@@ -5,7 +5,9 @@
 #include <stdio.h>
 
 #include "placement/model/check.h"
+#include "placement/model/host_model.h"
 #include "placement/model/model.h"
+#include "topology/topology.h"
 
 /* ---- reserved, held and free resources ---- */
 

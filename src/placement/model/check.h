@@ -2,7 +2,8 @@
 #ifndef VFCTL_PLACEMENT_MODEL_CHECK_H
 #define VFCTL_PLACEMENT_MODEL_CHECK_H
 
-#include "core/placement.h"
+#include "types/topology.h"
+#include "vfctl/context.h"
 
 /* Functions that the checks of a model share. Errors begin with the member's path. */
 

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/parse.h"
 #include "placement/model/check.h"
 #include "placement/model/model.h"
+#include "topology/topology.h"
 
 const char *check_cpus_text(const struct vfctl_cpuset *set, char buf[SET_TEXT])
 {

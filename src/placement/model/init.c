@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The defaults of a request. */
-#include "core/placement.h"
+#include "placement/model/host_model.h"
 
 void vfctl_vf_want_init(struct vfctl_vf_want *want)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "placement/model/host_model.h"
 #include "placement/model/model.h"
 #include "placement/model/request.h"
 

@@ -3,7 +3,8 @@
 #define VFCTL_PLACEMENT_MODEL_MODEL_H
 
 #include "base/ctx.h"
-#include "core/placement.h"
+#include "base/record.h"
+#include "types/placement.h"
 
 /* A larger number in a model is a mistake. */
 #define MODEL_BYTES_MAX (UINT64_C(1) << 56)

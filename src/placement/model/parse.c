@@ -2,8 +2,10 @@
 /* A model by its record: read strictly (each error names file and member), written, freed. */
 #include <errno.h>
 
-#include "base/record.h"
+#include "base/record_json.h"
+#include "placement/model/host_model.h"
 #include "placement/model/model.h"
+#include "topology/topology.h"
 
 /* Complete members that a model written by hand may leave out. */
 static int complete_model(struct vfctl_ctx *ctx, const struct json *root,

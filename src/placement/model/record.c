@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The members of a model in JSON: one row each, for the reader, the writer and the reference. */
-#include "base/record.h"
+#include "base/record_json.h"
 
 #include <limits.h>
 
 #include "base/parse.h"
+#include "placement/model/host_model.h"
 #include "placement/model/model.h"
 
 /* ---- own forms ---- */

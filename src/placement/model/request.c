@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/parse.h"
+#include "topology/topology.h"
+
 static int check_want(struct vfctl_ctx *ctx, const struct vfctl_request *request, size_t i)
 {
 	const struct vfctl_vf_want *w = &request->wants[i];

@@ -3,7 +3,7 @@
 #define VFCTL_PLACEMENT_MODEL_REQUEST_H
 
 #include "base/ctx.h"
-#include "core/placement.h"
+#include "types/placement.h"
 
 /* Whether QEMU's threads use CPUs for that purpose, or get such CPUs. */
 static inline bool request_has_auto(const struct vfctl_request *r)

@@ -2,6 +2,8 @@
 /* Assign CPUs to QEMU's own threads: the host's CPUs, a core that guests share, or others. */
 #include "placement/search/assign.h"
 
+#include "topology/topology.h"
+
 /* ---- cores that guests share ---- */
 
 void assign_open_qemu(struct assigning *z, const struct chosen *chosen)

@@ -5,7 +5,7 @@
 #include "base/ctx.h"
 #include "base/util.h"
 #include "placement/search/future_capacity.h"
-#include "core/placement.h"
+#include "types/placement.h"
 
 /*
  * The host in the form that the search needs: the free resources of each node as numbers. Whole

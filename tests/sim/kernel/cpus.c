@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cpuset.h"
 #include "sim.h"
-#include "core/cpuset.h"
 
 #define CPUFREQ "/sys/devices/system/cpu/cpu%u/cpufreq/"
 

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "hypervisor.h"
+#include "domain/definition.h"
 #include "domain/domain.h"
+#include "hypervisor.h"
+#include "types/hypervisor.h"
 
 #define DEFINED "/etc/libvirt/qemu/%s.xml"
 #define RUNNING "/run/libvirt/qemu/%s.xml"

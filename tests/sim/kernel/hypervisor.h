@@ -3,7 +3,7 @@
 #define SIM_HYPERVISOR_H
 
 #include "sim.h"
-#include "core/hypervisor.h"
+#include "types/hypervisor.h"
 
 /* libvirt over the files of the context's host, which is a simulator's. */
 int sim_hypervisor_new(struct vfctl_ctx *ctx, struct vfctl_hypervisor **ret);

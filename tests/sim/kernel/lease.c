@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/ctx.h"
+#include "domain/definition.h"
 #include "state/store.h"
-#include "core/domain.h"
 
 int main(int argc, char **argv)
 {

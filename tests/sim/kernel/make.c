@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/cpuset.h"
 #include "base/parse.h"
 #include "sim.h"
-#include "core/cpuset.h"
 
 #define CPU "/sys/devices/system/cpu/cpu%d"
 #define CPU_WITH_VMX "processor\t: 0\nflags\t\t: fpu vmx\n"

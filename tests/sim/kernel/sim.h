@@ -3,7 +3,6 @@
 #define SIM_H
 
 #include "host/host.h"
-#include "core/types.h"
 
 /*
  * A simulated kernel over a tree of plain files: reads are reads of the tree, writes are

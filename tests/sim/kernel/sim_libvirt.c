@@ -4,6 +4,7 @@
 
 #include "../../../vfctl/main.h"
 #include "hypervisor.h"
+#include "libvirt/connect.h"
 
 /* Stories that name a URI talk to libvirt's own test driver. */
 int main_open_hypervisor(struct vfctl_ctx *ctx, const char *uri,

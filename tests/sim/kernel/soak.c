@@ -24,10 +24,10 @@
 size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
 
+#include "facts/session.h"
+#include "guest/plans.h"
 #include "hypervisor.h"
-#include "core/session.h"
-#include "core/snapshot.h"
-#include "core/sriov.h"
+#include "vfs/plans.h"
 
 #define WARM 10
 #define VFS 7
