@@ -178,9 +178,9 @@ static void add_drift(struct things *all, const struct vfctl_declared_pf *pf)
 }
 
 static void add_findings(struct invocation *in, struct things *all,
-	const struct vfctl_snapshot *snapshot, const struct vfctl_host_spec *spec)
+	struct vfctl_snapshot *snapshot, const struct vfctl_host_spec *spec)
 {
-	_cleanup_(vfctl_findings_freep) struct vfctl_findings *found = NULL;
+	_cleanup_(vfctl_doctor_report_freep) struct vfctl_doctor_report *found = NULL;
 	char key[512];
 
 	if (vfctl_findings_read(in->ctx, snapshot, spec, &found) < 0) {
@@ -188,14 +188,14 @@ static void add_findings(struct invocation *in, struct things *all,
 		return;
 	}
 	for (size_t i = 0; i < found->count; i++) {
-		const struct vfctl_finding *f = &found->v[i];
+		const struct vfctl_issue *f = &found->v[i];
 		struct thing *t;
 
-		snprintf(key, sizeof(key), "%s %s %s", f->domain, vfctl_finding_name(f->kind), f->vf);
+		snprintf(key, sizeof(key), "%s %s %s", f->domain, f->finding, f->vf);
 		t = add_thing(all, "finding", key, f->domain);
 		t->address = f->vf[0] ? copy(all, f->vf) : NULL;
-		put_thing(all, t, "finding", vfctl_finding_name(f->kind));
-		put_thing(all, t, "message", f->message);
+		put_thing(all, t, "finding", f->finding);
+		put_thing(all, t, "message", f->evidence);
 		put_thing(all, t, "remedy", f->remedy);
 	}
 }

@@ -20,6 +20,7 @@ struct check {
 };
 
 struct guest_list;
+struct known_domains;
 
 struct check_ctx {
 	struct vfctl_ctx *ctx;
@@ -30,6 +31,7 @@ struct check_ctx {
 	const struct check *check; /* the current check */
 	struct vfctl_doctor_report *report;
 	bool failed; /* memory was exhausted */
+	struct known_domains *domains; /* check_ctx_domains(); NULL: not read yet */
 	struct guest_list *guests; /* checks/guest.h; NULL: not read yet */
 };
 
@@ -57,6 +59,12 @@ const char *vf_title(const struct vfctl_pf *pf, const struct vfctl_vf *vf, char 
 /* The checks of each file, ended by a row without a name. */
 extern const struct check pci_checks[], vf_checks[], system_checks[], rdma_checks[], log_checks[],
 	guest_checks[], place_checks[], process_checks[], eswitch_checks[], creator_checks[];
+
+/*
+ * Compare the leases, which are known, with libvirt's domains and the VFs: the issues that status
+ * shows (vfctl_findings_read()), except those of the bridge monitor.
+ */
+void leases_compare(struct check_ctx *e);
 
 void check_ctx_run(struct check_ctx *e, const struct check *checks);
 /* Free what was read for the checks; the report is kept. */

@@ -40,6 +40,31 @@ struct vfctl_issue {
 	char *remedy;
 	enum vfctl_fix fix;
 	char target[32];    /**< what the fix changes: a PF's address, or PF/INDEX */
+	/**
+	 * What status calls it (vfctl_findings_read()); NULL: status does not show it.
+	 * Problems and warnings:
+	 * - "gone"        libvirt does not have the domain of a lease any more
+	 * - "renamed"     the domain has another name in libvirt; corrected automatically
+	 * - "reserved"    it holds CPUs that host.yaml reserves for the host, or lets guests share
+	 * - "absent"      a VF of it does not exist: none were created, or its PF is absent
+	 * - "other-pf"    its PF moved, and another PF has its former address
+	 * - "taken"       a VF of it is now used elsewhere
+	 * - "claimed"     another domain's definition has a VF of it, or its PF; usually a clone
+	 * - "dropped"     its domain's definition no longer has a VF of it
+	 * - "unguarded"   it runs, and a VF differs from its lease: the hook was not run
+	 * - "exposed"     a VF of it is not isolated; host.yaml does not accept that
+	 * - "no-monitor"  host.yaml declares bridge:, and the monitor does not run
+	 *
+	 * Notes:
+	 * - "accepted"    a VF of it is not isolated, and host.yaml accepts that
+	 * - "trusted"     it may have trust on, or the spoof check off, for a VF
+	 * - "unleased"    a domain has VFs that are not leased
+	 * - "unread"      a domain's definition can be read only in part
+	 * - "left"        a VF that is neither in use nor leased is to be cleaned
+	 */
+	const char *finding;
+	char domain[128];	 /**< of the lease, or with VFs without a lease; "" if there is none */
+	char vf[VFCTL_BDF_TEXT]; /**< address of the VF concerned, or "" */
 };
 
 /** A check that could not be made, or only in part. */

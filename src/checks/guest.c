@@ -8,7 +8,6 @@
 
 /* Kept for all checks: each definition is read and parsed once. */
 struct guest_list {
-	struct known_domains *domains;
 	struct guest *v;
 	size_t count;
 };
@@ -26,20 +25,23 @@ static void read_guest(struct check_ctx *e, const struct known_domain *domain, s
 		g->bar_bytes += pci_bar_bytes(e->ctx, &domain->devices[i]);
 }
 
+const struct known_domains *check_ctx_domains(struct check_ctx *e)
+{
+	if (!e->domains && known_domains_read(e->ctx, &e->domains) < 0)
+		e->failed = true;
+	return e->domains;
+}
+
 static const struct guest_list *guests_of(struct check_ctx *e)
 {
-	const struct known_domains *domains;
+	const struct known_domains *domains = check_ctx_domains(e);
 	struct guest_list *all;
 
-	if (e->guests)
+	if (e->guests || !domains)
 		return e->guests;
 	all = e->guests = calloc(1, sizeof(*all));
-	if (!all || known_domains_read(e->ctx, &all->domains) < 0) {
-		e->failed = true;
-		return all;
-	}
-	domains = all->domains;
-	for (size_t i = 0; i < domains->count; i++) {
+	e->failed |= !all;
+	for (size_t i = 0; all && i < domains->count; i++) {
 		/* A running domain has a second row for its definition. */
 		if (domains->v[i].pid || !domains->v[i].device_count)
 			continue;
@@ -50,13 +52,6 @@ static const struct guest_list *guests_of(struct check_ctx *e)
 		read_guest(e, &domains->v[i], &all->v[all->count++]);
 	}
 	return all;
-}
-
-const struct known_domains *check_ctx_domains(struct check_ctx *e)
-{
-	const struct guest_list *all = guests_of(e);
-
-	return all ? all->domains : NULL;
 }
 
 void each_guest(struct check_ctx *e, void (*look)(struct check_ctx *e, const struct guest *g,
@@ -87,12 +82,12 @@ void check_ctx_end(struct check_ctx *e)
 		vfctl_parsed_domain_free(e->guests->v[i].parsed);
 		free(e->guests->v[i].xml);
 	}
-	if (e->guests) {
-		known_domains_free(e->guests->domains);
+	if (e->guests)
 		free(e->guests->v);
-	}
 	free(e->guests);
+	known_domains_free(e->domains);
 	e->guests = NULL;
+	e->domains = NULL;
 }
 
 bool guest_has(const struct guest *g, const struct vfctl_bdf *bdf)

@@ -132,31 +132,12 @@ static void check_drift(struct check_ctx *e)
 	vfctl_declared_free(declared);
 }
 
-static void check_findings(struct check_ctx *e)
+static void check_leases(struct check_ctx *e)
 {
-	struct vfctl_findings *findings = NULL;
-
 	if (!e->snapshot->leases || e->snapshot->leases_error)
 		return;
 	vfctl_snapshot_mark_left(e->ctx, e->snapshot, e->spec);
-	if (vfctl_findings_read(e->ctx, e->snapshot, e->spec, &findings) < 0) {
-		unknown(e, "%s", vfctl_ctx_error(e->ctx));
-		return;
-	}
-	for (size_t i = 0; i < findings->count; i++) {
-		const struct vfctl_finding *f = &findings->v[i];
-		struct vfctl_issue *a;
-
-		if (f->kind == VFCTL_FINDING_NO_MONITOR) /* check_bridge_monitor() */
-			continue;
-		a = found(e, f->domain[0] ? f->domain : f->vf, "%s", f->message);
-		if (a && f->note)
-			a->severity = VFCTL_NOTE;
-		else if (a && f->kind == VFCTL_FINDING_UNGUARDED)
-			a->severity = VFCTL_PROBLEM;
-		set_remedy(e, a, "%s", f->remedy);
-	}
-	vfctl_findings_free(findings);
+	leases_compare(e);
 }
 
 static void check_bridge_monitor(struct check_ctx *e)
@@ -222,7 +203,7 @@ static const struct check own_checks[] = {
 	{"drift", VFCTL_WARNING, "the host differs from host.yaml", NULL,
 		"see all differences: vfctl status; apply host.yaml: vfctl apply", check_drift},
 	{"leases", VFCTL_WARNING, "leases, domains and VFs do not agree", NULL, "vfctl status",
-		check_findings},
+		check_leases},
 	{.name = NULL},
 };
 

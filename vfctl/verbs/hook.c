@@ -21,32 +21,32 @@ static const char *advice(const struct vfctl_hook_status *s)
 }
 
 /* Domains that started without the hook. NULL: the leases cannot be read. */
-static struct vfctl_findings *read_findings(struct invocation *in)
+static struct vfctl_doctor_report *read_findings(struct invocation *in)
 {
 	_cleanup_(vfctl_snapshot_freep) struct vfctl_snapshot *snapshot = NULL;
-	struct vfctl_findings *found = NULL;
+	struct vfctl_doctor_report *found = NULL;
 
 	if (vfctl_snapshot_read(in->ctx, NULL, &snapshot) == 0)
 		vfctl_findings_read(in->ctx, snapshot, NULL, &found);
 	return found;
 }
 
-static bool is_unguarded(const struct vfctl_finding *f)
+static bool is_unguarded(const struct vfctl_issue *f)
 {
-	return f->kind == VFCTL_FINDING_UNGUARDED;
+	return strcmp(f->finding, "unguarded") == 0;
 }
 
 struct hook_view {
 	struct vfctl_hook_status status;
 	const char *path;
-	struct vfctl_findings *found; /* NULL: the leases cannot be read */
+	struct vfctl_doctor_report *found; /* NULL: the leases cannot be read */
 };
 
-#define OF struct vfctl_finding
+#define OF struct vfctl_issue
 static const struct member unguarded_table[] = {
 	FIELD(domain, "domain that started without the hook", FILLED),
 	FIELD(vf, "PCI address of its VF that differs from the lease", FILLED),
-	FIELD(message, "what was found", FILLED),
+	FIELD_AS("message", evidence, "what was found", FILLED),
 	FIELD(remedy, "command that solves the problem", FILLED), END};
 #undef OF
 
@@ -87,12 +87,12 @@ static void print_status_text(struct invocation *in, const struct hook_view *vie
 		out_line(in->out, "no libvirt daemon runs now");
 	for (size_t i = 0; view->found && i < view->found->count; i++)
 		if (is_unguarded(&view->found->v[i]))
-			out_line(in->out, "%s; %s", view->found->v[i].message, view->found->v[i].remedy);
+			out_line(in->out, "%s; %s", view->found->v[i].evidence, view->found->v[i].remedy);
 }
 
 static int run_status(struct invocation *in)
 {
-	_cleanup_(vfctl_findings_freep) struct vfctl_findings *found = NULL;
+	_cleanup_(vfctl_doctor_report_freep) struct vfctl_doctor_report *found = NULL;
 	struct hook_view view = {.path = VFCTL_HOOK_PATH};
 	int r = vfctl_hook_status_read(in->ctx, &view.status);
 	const char *wrong = advice(&view.status);

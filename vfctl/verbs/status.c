@@ -11,7 +11,7 @@
 struct status_view {
 	struct differences differences;
 	const struct vfctl_recovery *open; /* NULL: the journal was not read */
-	const struct vfctl_findings *found;
+	const struct vfctl_doctor_report *found;
 };
 
 static bool goes_on(const struct vfctl_recovered_change *c)
@@ -27,17 +27,17 @@ static const struct member open_table[] = {
 	FLAG("goes_on", open_goes_on, "the process runs; false: the change was interrupted"), END};
 #undef OF
 
-#define OF struct vfctl_finding
-TEXT_OF(finding_kind, OF, vfctl_finding_name(it->kind))
+#define OF struct vfctl_issue
+FLAG_OF(finding_note, OF, it->severity == VFCTL_NOTE)
 static const struct member finding_table[] = {
-	TEXT("kind", finding_kind, "gone, renamed, absent, taken, dropped, claimed, exposed, "
-		"other-pf, reserved, unguarded or no-monitor; for notes: unleased, accepted, left, "
-		"trusted or unread"),
-	FIELD(note, "the finding is only a note: leases, domains and VFs agree, and the exit "
-		"status stays 0"),
+	FIELD_AS("kind", finding, "gone, renamed, absent, taken, dropped, claimed, exposed, other-pf, "
+		"reserved, unguarded or no-monitor; for notes: unleased, accepted, left, trusted or "
+		"unread", FILLED),
+	FLAG("note", finding_note, "the finding is only a note: leases, domains and VFs agree, "
+		"and the exit status stays 0"),
 	FIELD(domain, "domain of the lease; for an unleased VF: the domain that has it"),
 	FIELD(vf, "PCI address of the VF"),
-	FIELD(message, "what was found", FILLED),
+	FIELD_AS("message", evidence, "what was found", FILLED),
 	FIELD(remedy, "command that solves the problem", FILLED), END};
 #undef OF
 
@@ -46,7 +46,7 @@ static const struct member opens_table[] = {
 	LIST("open_changes", changes, count, open_table, "changes that are in progress or were "
 		"interrupted"), END};
 #undef OF
-#define OF struct vfctl_findings
+#define OF struct vfctl_doctor_report
 static const struct member findings_table[] = {
 	LIST("findings", v, count, finding_table, "differences between leases, domains and "
 		"VFs"), END};
@@ -72,11 +72,12 @@ static void print_status_text(struct invocation *in, const struct status_view *v
 			goes_on(c) ? "goes on" : "was interrupted: vfctl recover");
 	}
 	for (size_t i = 0; i < view->found->count; i++) {
-		const struct vfctl_finding *f = &view->found->v[i];
+		const struct vfctl_issue *f = &view->found->v[i];
+		bool note = f->severity == VFCTL_NOTE;
 
-		out_paint(in->out, f->note ? COLOR_NONE : COLOR_WARN, SIZE_MAX);
-		out_line(in->out, "%s%s%s%s; %s", f->note ? "note: " : "", f->domain,
-			f->domain[0] ? ": " : "", f->message, f->remedy);
+		out_paint(in->out, note ? COLOR_NONE : COLOR_WARN, SIZE_MAX);
+		out_line(in->out, "%s%s%s%s; %s", note ? "note: " : "", f->domain,
+			f->domain[0] ? ": " : "", f->evidence, f->remedy);
 	}
 }
 
@@ -86,7 +87,7 @@ static int print_status(struct invocation *in, const struct apply_view *v)
 		.differs = declared_some_differ(v->declared)}};
 	const struct vfctl_recover_options how = {.dry_run = true, .connect = connect_system};
 	_cleanup_(vfctl_recovery_freep) struct vfctl_recovery *open = NULL;
-	_cleanup_(vfctl_findings_freep) struct vfctl_findings *found = NULL;
+	_cleanup_(vfctl_doctor_report_freep) struct vfctl_doctor_report *found = NULL;
 	int r = vfctl_recover(in->ctx, &how, &open);
 	bool differs = open && open->count;
 
@@ -95,17 +96,17 @@ static int print_status(struct invocation *in, const struct apply_view *v)
 		r = vfctl_findings_read(in->ctx, v->snapshot, v->spec, &found);
 	if (r < 0)
 		return fail(in, r);
-	differs |= found->unread != NULL || view.differences.differs;
+	differs |= found->unexamined_count || view.differences.differs;
 	for (size_t i = 0; i < found->count; i++)
-		differs |= !found->v[i].note;
+		differs |= found->v[i].severity != VFCTL_NOTE;
 	view.open = open;
 	view.found = found;
 	if (in->json)
 		answer_put(in->out, NULL, status_table, &view);
 	else
 		print_status_text(in, &view);
-	if (found->unread)
-		warn("leases and domains are not compared: %s", found->unread);
+	for (size_t i = 0; i < found->unexamined_count; i++)
+		warn("leases and domains are not compared: %s", found->unexamined[i].why);
 	return differs ? EXIT_DRIFT : EXIT_DONE;
 }
 
