@@ -20,6 +20,7 @@ const struct option_row global_options[] = {
 	{"timeout", 0, "SECONDS", "time limit for one write to the kernel (default 120)", NULL},
 	{"wait", 0, "SECONDS", "how long to wait for another vfctl that works on the same PF or domain, "
 		"0 s to 1 h (default 30)", NULL},
+	{"lock-wait", 0, "SECONDS", "the same, also for verbs whose --wait is for something else", NULL},
 	{"color", 0, "WHEN", "colour for problems: auto (default), always or never", "auto always never"},
 	{"no-pager", 0, NULL, "do not page long output", NULL},
 	{"quiet", 'q', NULL, "print no progress and no confirmation", NULL},

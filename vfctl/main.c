@@ -305,6 +305,8 @@ static int set_wait(struct invocation *in)
 	/* A verb that waits for something else waits for locks not less than usual. */
 	if (own && seconds < LOCK_WAIT_USUAL_S)
 		seconds = LOCK_WAIT_USUAL_S;
+	if (status == 0)
+		status = option_seconds(in, "lock-wait", 0, 3600, &seconds);
 	vfctl_ctx_set_lock_wait_ms(in->ctx, seconds * 1000);
 	return status;
 }
