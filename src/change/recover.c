@@ -61,6 +61,27 @@ static void forget_definitions(struct vfctl_snapshot *s)
 		}
 }
 
+/*
+ * Leases that are older than the change did not prevent it: their VFs were lost before, while their
+ * domains were off, and the change has created the VFs again.
+ */
+static void forget_older_leases(struct vfctl_snapshot *s, int64_t begun)
+{
+	for (size_t i = 0; i < s->leases->count; i++) {
+		const struct vfctl_lease *lease = &s->leases->v[i];
+
+		if (lease->running || lease->created > begun)
+			continue;
+		for (size_t k = 0; k < lease->vf_count; k++) {
+			struct vfctl_vf *vf = (struct vfctl_vf *)vfctl_inventory_vf_at(s->inventory,
+				&lease->vfs[k].bdf, NULL);
+
+			if (vf)
+				vf->lease.name[0] = '\0';
+		}
+	}
+}
+
 static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c, const char *address,
 	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
 {
@@ -120,6 +141,8 @@ static int check_pf(struct vfctl_ctx *ctx, const struct open_change *c, const ch
 		return r;
 	forget_definitions(snapshot);
 	r = snapshot_need_leases(ctx, snapshot);
+	if (r == 0)
+		forget_older_leases(snapshot, c->begun);
 	if (r == 0)
 		r = find_function(ctx, snapshot->inventory, address, &own, &pf);
 	return r < 0 ? r : check_ops(ctx, c, address, snapshot->inventory, pf);
