@@ -368,7 +368,16 @@ class OtherVfctl(Case):
             for n in range(2):
                 failed = self.fails('attach', r'waited 0 s for .*placement.lock', domain='web', pf='ens1', wait=0)
                 self.assertEqual((failed['rc'], failed['changed']), (1, False))
+            for name, arguments in (('attach', dict(domain='web', vf='ens1/0', state='absent')),
+                                    ('guest', dict(name='web', state='absent'))):
+                self.fails(name, r'waited 0 s for .*placement.lock', wait=0, **arguments)
         self.exactly('attach', domain='web', pf='ens1', wait=0)
+        with open(self.host.path('run/vfctl/0000:10:00.0.lock'), 'w') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            config = dict(pfs=[dict(match='ens1', count=4, vfs={'3': dict(vlan=9)})])
+            failed = self.fails('host', r'waited 0 s for .*0000:10:00.0.lock', wait=0, pf_wait=1, config=config)
+            self.assertEqual((failed['rc'], failed['changed']), (1, False))
+        self.exactly('host', wait=0, config=config)
 
 
 class Yaml(unittest.TestCase):

@@ -131,7 +131,7 @@ class Vfctl(object):
         options = ['--quiet']
         if params['host_yaml'] != DEFAULT_HOST_YAML:
             options += ['--host-yaml', params['host_yaml']]
-        for key, option in (('state_file', '--state'), ('connect', '--connect'), ('wait', '--wait'),
+        for key, option in (('state_file', '--state'), ('connect', '--connect'), ('wait', '--lock-wait'),
                             ('timeout', '--timeout')):
             if params[key] is not None:
                 options += [option, str(params[key])]

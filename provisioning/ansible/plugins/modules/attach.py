@@ -73,12 +73,13 @@ options:
     type: str
     choices: [auto, interface, hostdev]
     default: auto
+  release_wait:
+    description:
+      - With I(state=absent), how many seconds a running guest may take to release the VF. vfctl's default is 30.
+    type: int
 extends_documentation_fragment:
   - vfctl.sriov.vfctl
   - vfctl.sriov.vfctl.changes
-notes:
-  - With I(state=absent), I(wait) is how long a running guest may take to release the VF; the task waits for another vfctl at
-    least 30 seconds.
 seealso:
   - module: vfctl.sriov.guest
 '''
@@ -169,8 +170,9 @@ def leased_vfs(vfctl, params):
 
 def absent(vfctl, params):
     domain = None
+    wait = [] if params['release_wait'] is None else ['--wait', str(params['release_wait'])]
     for vf in [params['vf']] if params['vf'] else leased_vfs(vfctl, params):
-        answer = vfctl.change(['detach', params['domain'], '--vf', vf] + where(params))
+        answer = vfctl.change(['detach', params['domain'], '--vf', vf] + where(params) + wait)
         if answer.status not in (DONE, DIFFERS):
             vfctl.fail(answer)
         vfctl.note(answer)
@@ -192,6 +194,7 @@ def main():
             guid_pool=dict(type='str'),
             pkey=dict(type='str', no_log=False),  # a number that the whole fabric knows
             form=dict(type='str', choices=['auto', 'interface', 'hostdev'], default='auto'),
+            release_wait=dict(type='int'),
         ),
         required_one_of=[('pf', 'vf')],
         mutually_exclusive=[('pf', 'vf')],

@@ -44,12 +44,15 @@ options:
         their identity and policy when a guest starts.
     type: bool
     default: true
+  pf_wait:
+    description:
+      - With I(state=present), how many seconds to wait for PFs that are declared and do not exist yet. The default is not
+        to wait.
+    type: int
 extends_documentation_fragment:
   - vfctl.sriov.vfctl
   - vfctl.sriov.vfctl.changes
 notes:
-  - With I(wait), the task also waits this long for PFs that are declared and do not exist yet. It waits for another vfctl at
-    least 30 seconds.
   - The file is written after vfctl has accepted it. If vfctl changed nothing because of an error (C(rc) 1 or 2), the file is
     as before. If some PFs are as declared and others are not (C(rc) 4), the file is written and the task fails.
   - If something is left to do by hand, such as a reload of a kernel module, the task succeeds, warns, and returns
@@ -137,7 +140,8 @@ def present(vfctl, params):
     if text is None:
         vfctl.module.fail_json(msg='%s does not exist; declare the host with config or content' % path, **vfctl.result)
     change_hook(vfctl, 'install')
-    answer = vfctl.change(['apply', vfctl.scratch(text, path)])
+    wait = [] if params['pf_wait'] is None else ['--wait', str(params['pf_wait'])]
+    answer = vfctl.change(['apply', vfctl.scratch(text, path)] + wait)
     if answer.status == PARTLY:
         vfctl.write(path, text, before)
     if answer.status not in (DONE, DIFFERS):
@@ -181,6 +185,7 @@ def main():
             config=dict(type='dict'),
             content=dict(type='str'),
             hook=dict(type='bool', default=True),
+            pf_wait=dict(type='int'),
         ),
         mutually_exclusive=[('config', 'content')],
         supports_check_mode=True,
