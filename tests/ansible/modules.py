@@ -189,6 +189,39 @@ class GuestCases(Case):
         self.exactly('guest', name='db', content=text)
         self.assertEqual(self.host.get('etc/vfctl/guests/db.yaml'), text)
 
+    def test_host_pending(self):
+        """Check mode of a play that creates the VFs first."""
+        before = self.host.everything()
+        self.fails('guest', 'create 1 more VF.*set host_pending', name='web', config=WEB, check=True)
+        predicted = self.ok('guest', name='web', config=WEB, check=True, host_pending=True)
+        self.assertTrue(predicted['changed'])
+        self.assertEqual(predicted['steps'], ['define domain web in libvirt'])
+        self.assertRegex(predicted['warnings'][0], 'not planned, because the host would change first: web does not fit')
+        self.assertIn('name: web', predicted['diff'][0]['after'])
+        # The host.yaml that the play replaces has a mistake.
+        self.host.put('etc/vfctl/host.yaml', 'pfs: [')
+        for name, arguments in (('guest', dict(name='db', config=dict(vcpus=1, memory='1GiB'))),
+                                ('tune', dict(pf='ens1', settings={'rx-usecs': 10}))):
+            arguments.update(check=True, host_yaml=self.host.host_yaml)
+            self.fails(name, 'etc/vfctl/host.yaml:', **arguments)
+            predicted = self.ok(name, host_pending=True, **arguments)
+            self.assertRegex(predicted['warnings'][0], 'planned without .*etc/vfctl/host.yaml')
+            self.assertRegex(predicted['steps'][-1], 'define domain db in libvirt|ens1: set .* to rx-usecs=10')
+        os.unlink(self.host.host_yaml)
+        # A mistake stays one, a plan that is possible stays exact, and a run needs the VFs.
+        self.fails('guest', 'vcpu: no such key', name='web', config=dict(vcpu=2), check=True, host_pending=True)
+        self.exactly('guest', name='db', config=dict(vcpus=1, memory='1GiB'), host_pending=True)
+        self.ok('guest', name='db', state='absent')
+        self.fails('guest', 'does not fit', name='web', config=WEB, host_pending=True)
+        self.assertEqual(self.host.everything()[:2], before[:2])
+        # The domain that attach needs may be one that the play defines.
+        self.fails('attach', 'no domain web', domain='web', pf='ens1', check=True)
+        predicted = self.ok('attach', domain='web', pf='ens1', check=True, host_pending=True)
+        self.assertEqual(predicted['steps'], ['attach VFs of ens1 to domain web'])
+        self.ok('guest', name='web', config=dict(WEB, vfs=[]))
+        self.assertTrue(self.ok('attach', domain='web', pf='ens1', check=True, host_pending=True)['changed'])
+        self.fails('attach', 'has no VFs', domain='web', pf='ens1', host_pending=True)
+
     def test_absent_from_every_state(self):
         self.exactly('guest', changed=False, name='web', state='absent')
         # All of it; without the file; the file alone; the lease alone.

@@ -92,6 +92,8 @@ class Plays(Case):
         self.assertEqual(self.everything(), before)
         self.assertIn('+ ens1: create 8 VFs', self.output)
         lines = self.play('--diff')
+        self.assertEqual(self.outcomes(predicted, 'changed'), self.outcomes(lines, 'changed'))
+        self.assertIn(('h1', 'vfctl.sriov.guest : Define or undefine guests'), self.outcomes(lines, 'changed'))
         for name in GUESTS:
             a, b = (self.result(run, name, 'Make the host as declared') for run in (predicted, lines))
             self.assertTrue(b['changed'])

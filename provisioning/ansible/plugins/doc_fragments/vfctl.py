@@ -51,7 +51,8 @@ notes:
   - A task first recovers changes that an earlier vfctl left unfinished because it was killed or the host crashed.
     Such a task is changed.
   - In check mode vfctl plans the change and nothing is written (C(--dry-run)). C(changed) and the diff are those of the
-    run, except that the steps after a recovery are planned on the host as it is before the recovery.
+    run, except that the steps after a recovery are planned on the host as it is before the recovery, and that steps are not
+    complete where C(host_pending) applies.
   - If a task fails, it returns the JSON answer of vfctl as C(vfctl) and the exit status as C(rc) (1 failed, the host is
     unchanged; 2 a mistake in the arguments or a file, the host is unchanged; 4 partly applied). Run the same task
     again after the cause is removed.

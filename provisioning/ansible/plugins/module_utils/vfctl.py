@@ -94,6 +94,7 @@ class Vfctl(object):
         self.result = dict(changed=False)
         self.named = {}  # name of a scratch file: the file that messages name instead
         self.warned = set()
+        self.host_yaml = module.params['host_yaml']
         self.path = self._find(module.params['executable'])
         self._check_version()
 
@@ -129,8 +130,8 @@ class Vfctl(object):
     def _options(self):
         params = self.module.params
         options = ['--quiet']
-        if params['host_yaml'] != DEFAULT_HOST_YAML:
-            options += ['--host-yaml', params['host_yaml']]
+        if self.host_yaml != DEFAULT_HOST_YAML:
+            options += ['--host-yaml', self.host_yaml]
         for key, option in (('state_file', '--state'), ('connect', '--connect'), ('wait', '--lock-wait'),
                             ('timeout', '--timeout')):
             if params[key] is not None:
@@ -157,7 +158,15 @@ class Vfctl(object):
 
     def change(self, arguments):
         """A verb that changes something; in check mode its dry run."""
-        return self.run(list(arguments) + (['--dry-run'] if self.module.check_mode else []))
+        if not self.module.check_mode:
+            return self.run(arguments)
+        answer = self.run(list(arguments) + ['--dry-run'])
+        if self.module.params.get('host_pending') and any(text.startswith(self.host_yaml + ':') for text in answer.errors()):
+            self.warn('planned without %s, because the host would change first: %s'
+                      % (self.host_yaml, '; '.join(answer.errors())))
+            self.host_yaml = self.scratch('pfs: []\n', self.host_yaml)
+            answer = self.run(list(arguments) + ['--dry-run'])
+        return answer
 
     def warn(self, text):
         if text not in self.warned:
@@ -174,6 +183,19 @@ class Vfctl(object):
             self.result['pending'] = self.result.get('pending', []) + answer.pending()
             for text in answer.pending():
                 self.warn('left to you: %s' % text)
+
+    def is_pending(self, answer, code):
+        """
+        In check mode, after a task that would change the host: the plan failed for want of VFs (with this code), or of a
+        domain or pool.
+        """
+        return self.module.check_mode and self.module.params['host_pending'] and answer.code() in (code, 'ENOENT')
+
+    def note_pending(self, answer, step):
+        """Takes such a plan as a change with this step."""
+        self.warn('not planned, because the host would change first: %s' % '; '.join(answer.errors()))
+        self.result['changed'] = True
+        self.note_steps([step])
 
     def note_steps(self, steps):
         if not steps:

@@ -77,6 +77,14 @@ options:
     description:
       - With I(state=absent), how many seconds a running guest may take to release the VF. vfctl's default is 30.
     type: int
+  host_pending:
+    description:
+      - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
+      - If what the task needs does not exist yet, such as VFs, the task then is changed and warns, and does not fail. Its
+        steps are not complete.
+      - If the host.yaml that it would replace has a mistake, the task is planned without that file.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - vfctl.sriov.vfctl
   - vfctl.sriov.vfctl.changes
@@ -148,9 +156,12 @@ def present(vfctl, params):
             arguments += [option, params[key]]
     arguments += ['%s=%s' % (key, spelled(value)) for key, value in sorted(params['attributes'].items())]
     answer = vfctl.change(arguments)
-    if answer.status not in (DONE, DIFFERS):
+    if answer.status in (DONE, DIFFERS):
+        vfctl.note(answer)
+    elif vfctl.is_pending(answer, 'EBUSY'):
+        vfctl.note_pending(answer, 'attach VFs of %s to domain %s' % (params['pf'] or params['vf'], params['domain']))
+    else:
         vfctl.fail(answer)
-    vfctl.note(answer)
     return answer.data.get('domain')
 
 
@@ -195,6 +206,7 @@ def main():
             pkey=dict(type='str', no_log=False),  # a number that the whole fabric knows
             form=dict(type='str', choices=['auto', 'interface', 'hostdev'], default='auto'),
             release_wait=dict(type='int'),
+            host_pending=dict(type='bool', default=False),
         ),
         required_one_of=[('pf', 'vf')],
         mutually_exclusive=[('pf', 'vf')],

@@ -76,12 +76,17 @@ options:
       - With I(state=absent), also remove libvirt's metadata of the guest's snapshots.
     type: bool
     default: false
+  host_pending:
+    description:
+      - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
+      - If what the task needs does not exist yet, such as VFs, the task then is changed and warns, and does not fail. Its
+        steps are not complete.
+      - If the host.yaml that it would replace has a mistake, the task is planned without that file.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - vfctl.sriov.vfctl
   - vfctl.sriov.vfctl.changes
-notes:
-  - If an earlier task of the play would create the VFs of the guest, the guest cannot be placed in check mode, and the task
-    fails. The role C(vfctl.sriov.guest) skips it.
 seealso:
   - module: vfctl.sriov.host
   - module: vfctl.sriov.attach
@@ -157,7 +162,7 @@ from ansible_collections.vfctl.sriov.plugins.module_utils.vfctl import (
     DIFFERS, DONE, FAILED, Vfctl, argument_spec, declared_text)
 
 NAME = re.compile(r'''name:[ \t]+(?P<quote>["']?)(?P<name>[^"'#\s]+)(?P=quote)[ \t]*(#.*)?$''', re.MULTILINE)
-HINT = 'If an earlier task of this play would create VFs, run the play without check mode'
+HINT = 'If an earlier task of this play would create VFs, set host_pending, or run the play without check mode'
 
 
 def take_name(module):
@@ -188,10 +193,14 @@ def present(vfctl, params, path):
         if params[key]:
             arguments += ['--' + key, params[key]]
     answer = vfctl.change(arguments)
-    if answer.status not in (DONE, DIFFERS):
+    planned = answer.status in (DONE, DIFFERS)
+    if not planned and not vfctl.is_pending(answer, 'ENOSPC'):
         vfctl.fail(answer, hint=HINT if vfctl.module.check_mode and answer.status == FAILED else None)
     vfctl.write(path, text, before)
-    vfctl.note(answer)
+    if planned:
+        vfctl.note(answer)
+    else:
+        vfctl.note_pending(answer, 'define domain %s in libvirt' % params['name'])
     return answer.data.get('domain')
 
 
@@ -221,6 +230,7 @@ def main():
             nvram=dict(type='bool', default=False),
             managed_save=dict(type='bool', default=False),
             snapshots_metadata=dict(type='bool', default=False),
+            host_pending=dict(type='bool', default=False),
         ),
         mutually_exclusive=[('config', 'content')],
         required_if=[('state', 'present', ('config', 'content'), True)],

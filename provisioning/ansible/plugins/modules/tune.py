@@ -36,6 +36,12 @@ options:
       - Change it also if the driver resets the PF while guests use its VFs.
     type: bool
     default: false
+  host_pending:
+    description:
+      - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
+      - If the host.yaml that it would replace has a mistake, the task then is planned without that file.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - vfctl.sriov.vfctl
   - vfctl.sriov.vfctl.changes
@@ -89,6 +95,7 @@ def main():
             profile=dict(type='str'),
             settings=dict(type='dict', default={}),
             force=dict(type='bool', default=False),
+            host_pending=dict(type='bool', default=False),
         ),
         supports_check_mode=True,
     )
