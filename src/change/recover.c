@@ -67,19 +67,14 @@ static void forget_definitions(struct vfctl_snapshot *s)
  */
 static void forget_older_leases(struct vfctl_snapshot *s, int64_t begun)
 {
-	for (size_t i = 0; i < s->leases->count; i++) {
-		const struct vfctl_lease *lease = &s->leases->v[i];
+	for (size_t i = 0; i < s->inventory->pf_count; i++)
+		for (uint32_t k = 0; k < s->inventory->pfs[i].num_vfs; k++) {
+			struct vfctl_vf *vf = &s->inventory->pfs[i].vfs[k];
+			const struct vfctl_lease *lease = vfctl_leases_find_vf(s->leases, &vf->bdf);
 
-		if (lease->running || lease->created > begun)
-			continue;
-		for (size_t k = 0; k < lease->vf_count; k++) {
-			struct vfctl_vf *vf = (struct vfctl_vf *)vfctl_inventory_vf_at(s->inventory,
-				&lease->vfs[k].bdf, NULL);
-
-			if (vf)
+			if (lease && !lease->running && lease->created <= begun)
 				vf->lease.name[0] = '\0';
 		}
-	}
 }
 
 static int check_ops(struct vfctl_ctx *ctx, const struct open_change *c, const char *address,
