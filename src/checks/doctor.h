@@ -33,7 +33,7 @@ enum vfctl_fix {
 struct vfctl_issue {
 	const char *check;  /**< name of the check, static: "pcie-link" */
 	enum vfctl_severity severity;
-	char subject[64];   /**< a PF, VF, domain or file; "" for the host */
+	char subject[256]; /**< a PF, VF, domain or file; "" for the host */
 	const char *what;   /**< the finding, a sentence; static */
 	char *evidence;	    /**< what was read, and where */
 	const char *cause;  /**< static; NULL: @ref what includes the cause */
@@ -63,7 +63,7 @@ struct vfctl_issue {
 	 * - "left"        a VF that is neither in use nor leased is to be cleaned
 	 */
 	const char *finding;
-	char domain[128];	 /**< of the lease, or with VFs without a lease; "" if there is none */
+	char domain[256];	 /**< of the lease, or with VFs without a lease; "" for the host */
 	char vf[VFCTL_BDF_TEXT]; /**< address of the VF concerned, or "" */
 };
 

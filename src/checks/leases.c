@@ -67,7 +67,7 @@ static _printf_(4, 5) void report(const struct look *l, const struct vfctl_bdf *
 	}
 	a->severity = l->rule->severity;
 	a->finding = l->rule->name;
-	snprintf(a->domain, sizeof(a->domain), "%.127s", domain);
+	str_copy(a->domain, sizeof(a->domain), domain);
 	if (vf)
 		vfctl_bdf_format(vf, a->vf);
 	free(a->remedy);
