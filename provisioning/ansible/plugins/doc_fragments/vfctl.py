@@ -58,6 +58,19 @@ notes:
     again after the cause is removed.
 '''
 
+    # Modules whose plan needs what an earlier task of the play would make.
+    PENDING = r'''
+options:
+  host_pending:
+    description:
+      - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
+      - If what the task needs does not exist yet, such as VFs, the task then is changed and warns, and does not fail. Its
+        steps are not complete.
+      - If the host.yaml that it would replace has a mistake, the task is planned without that file.
+    type: bool
+    default: false
+'''
+
     # Modules that change nothing.
     INFO = r'''
 attributes:

@@ -77,17 +77,10 @@ options:
     description:
       - With I(state=absent), how many seconds a running guest may take to release the VF. vfctl's default is 30.
     type: int
-  host_pending:
-    description:
-      - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
-      - If what the task needs does not exist yet, such as VFs, the task then is changed and warns, and does not fail. Its
-        steps are not complete.
-      - If the host.yaml that it would replace has a mistake, the task is planned without that file.
-    type: bool
-    default: false
 extends_documentation_fragment:
   - vfctl.sriov.vfctl
   - vfctl.sriov.vfctl.changes
+  - vfctl.sriov.vfctl.pending
 seealso:
   - module: vfctl.sriov.guest
 '''

@@ -76,17 +76,10 @@ options:
       - With I(state=absent), also remove libvirt's metadata of the guest's snapshots.
     type: bool
     default: false
-  host_pending:
-    description:
-      - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
-      - If what the task needs does not exist yet, such as VFs, the task then is changed and warns, and does not fail. Its
-        steps are not complete.
-      - If the host.yaml that it would replace has a mistake, the task is planned without that file.
-    type: bool
-    default: false
 extends_documentation_fragment:
   - vfctl.sriov.vfctl
   - vfctl.sriov.vfctl.changes
+  - vfctl.sriov.vfctl.pending
 seealso:
   - module: vfctl.sriov.host
   - module: vfctl.sriov.attach
