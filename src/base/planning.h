@@ -11,12 +11,12 @@ struct vfctl_change {
 	struct journal_entry entry;
 	char *pending; /* what the administrator still has to do afterwards, or NULL */
 	char *result; /* what the change achieves, or NULL */
-	char *nothing; /* why there are no steps, or NULL */
+	char *nothing; /* why the change has no steps, or NULL */
 	bool dry_run; /* it cannot be run */
 	bool ids_changed; /* GUIDs, MACs or P_Keys get another owner */
 	int lock_fd; /* -1: a dry run holds no lock */
 	int placement_fd;
-	int other_fd; /* lock of a second PF; -1: there is no second one */
+	int other_fd; /* lock of a second PF; -1: it needs one PF */
 	/* The hypervisor for its operations; not owned, and NULL if they need none. */
 	struct vfctl_hypervisor *hypervisor;
 	struct vfctl_ids *ids;

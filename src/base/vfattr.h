@@ -117,7 +117,7 @@ int vfctl_vf_attrs_check(struct vfctl_ctx *ctx, const struct vfctl_vf_attrs *att
  * vfctl_vf_attrs_parse() reads: for (size_t i = 0; vfctl_vf_attrs_next(...);).
  * @param index    the position; start at 0, the call advances it.
  * @param ret_key  receives a static string.
- * @return false when there are no more; @p ret_key and @p value are then unchanged.
+ * @return false past the last one; @p ret_key and @p value are then unchanged.
  */
 bool vfctl_vf_attrs_next(const struct vfctl_vf_attrs *attrs, size_t *index,
 	const char **ret_key, char value[VFCTL_ATTR_TEXT]);

@@ -29,8 +29,8 @@ int vfctl_host_spec_resolve(struct vfctl_ctx *ctx, struct vfctl_host_spec *spec)
 
 /**
  * Run the spec's after-change command, if there is one, after GUIDs or P_Keys changed.
- * @param ret_said  the last line it printed, freed by the caller; "" if there is none.
- * @return 1 it succeeded; 0 there is none; -ENOENT, -EACCES it cannot be run; -ETIMEDOUT it was
+ * @param ret_said  the last line it printed, freed by the caller; "" without output.
+ * @return 1 it succeeded; 0 no such command; -ENOENT, -EACCES it cannot be run; -ETIMEDOUT it was
  * stopped; -EIO it failed: the message has its exit status and last line.
  */
 int vfctl_host_spec_after_change(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec,

@@ -64,8 +64,7 @@ int vfctl_ids_reclaim(struct vfctl_ids *ids, enum vfctl_id_kind kind, uint64_t v
 	bool force, struct vfctl_id *ret_id);
 /**
  * Remove a host that has no values left from the fleet.
- * @return 0; -ENOTEMPTY it still has values; -EBUSY it still reports; -ENOENT there is no such
- * host.
+ * @return 0; -ENOTEMPTY it still has values; -EBUSY it still reports; -ENOENT no such host.
  */
 int vfctl_ids_forget_host(struct vfctl_ids *ids, const char *host, bool force);
 

@@ -98,7 +98,7 @@ const char *vfctl_port_phys_name(enum vfctl_port_phys phys);
  * the subnet manager does not serve.
  * for (unsigned i = 0; vfctl_rdma_finding(device, port, &i, text);)
  * @param index  the position; start at 0, the call advances it.
- * @return false when there are no more.
+ * @return false past the last one.
  */
 bool vfctl_rdma_finding(const struct vfctl_rdma_device *device,
 	const struct vfctl_rdma_port *port, unsigned *index, char text[VFCTL_FINDING_TEXT]);

@@ -20,7 +20,7 @@ bool vfctl_check_at(size_t index, struct vfctl_check *ret);
  * @param snapshot  of all PFs.
  * @param options  NULL: same as zeroed; borrowed during the call.
  * @param ret  freed with vfctl_doctor_report_free().
- * @return 0; -ENOENT there is no such PF or domain; -ENOMEM.
+ * @return 0; -ENOENT no such PF or domain; -ENOMEM.
  */
 int vfctl_doctor_examine(struct vfctl_ctx *ctx, struct vfctl_snapshot *snapshot,
 	const struct vfctl_doctor_options *options, struct vfctl_doctor_report **ret);

@@ -82,7 +82,7 @@ int selftest_check_pf_idle(struct vfctl_ctx *ctx, const struct vfctl_pf *pf);
 int selftest_check_idle(struct vfctl_selftest *t);
 /* Carry out an inner change, which the outer change rolls back. Frees it. */
 int selftest_carry_out(struct vfctl_selftest *t, struct vfctl_change *change);
-/* Read VF 0; -ENOENT: there is none. */
+/* Read VF 0; -ENOENT: the PF has no VF 0. */
 int selftest_first_vf(struct vfctl_selftest *t, struct vfctl_inventory **ret_inventory,
 	const struct vfctl_vf **ret_vf);
 

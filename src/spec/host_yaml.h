@@ -40,7 +40,7 @@ int vfctl_host_spec_schema(struct vfctl_ctx *ctx, char **ret);
 /**
  * The profile of that name from host.yaml, or else the built-in one.
  * @param spec  may be NULL.
- * @return NULL if there is no such profile.
+ * @return NULL: no such profile.
  */
 const struct vfctl_profile *vfctl_profile_find(const struct vfctl_host_spec *spec,
 	const char *name);

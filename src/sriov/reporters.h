@@ -23,7 +23,7 @@ struct vfctl_pf_reporter {
 /**
  * Read the health reporters of a PF from devlink. Reporters of several ports with the same name are
  * combined, and their counts are added.
- * @param ret_reporters  freed with free(); NULL when there are none.
+ * @param ret_reporters  freed with free(); NULL: no reporters.
  * @return 0, also for a driver that has none; -EOPNOTSUPP a kernel without devlink, or a capture
  * without its answers; otherwise the kernel's errno.
  */

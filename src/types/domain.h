@@ -178,7 +178,7 @@ struct vfctl_domain_cell {
 /** The settings that decide how much memory a guest locks. */
 struct vfctl_memlock {
 	uint64_t memory_bytes;
-	uint64_t hard_limit_bytes; /**< <memtune><hard_limit>; 0 if there is none */
+	uint64_t hard_limit_bytes; /**< <memtune><hard_limit>; 0: no limit */
 	bool locked;		   /**< <memoryBacking><locked> */
 	bool iommu;		   /**< it has a virtual IOMMU */
 	uint32_t vfio_devices;	   /**< number of VFs and other VFIO devices */
@@ -229,7 +229,7 @@ enum vfctl_port_locality {
 struct vfctl_domain_port {
 	uint8_t bus;
 	int cell;      /**< guest node above it, or -1 */
-	int cell_want; /**< guest node that should be above it; -1 if there is none */
+	int cell_want; /**< guest node that should be above it; -1: none */
 	enum vfctl_port_locality locality;
 };
 

@@ -85,7 +85,7 @@ struct vfctl_guest_vf {
 	enum vfctl_ipoib_mode ipoib_mode; /**< used by vfctl_guest_half_make() only */
 	int cell;      /**< VFCTL_CELL_ANY, VFCTL_CELL_EACH, or a cell's number */
 	enum vfctl_affinity affinity;
-	char *anti_affinity_name; /**< NULL if there is none */
+	char *anti_affinity_name; /**< NULL: none */
 	uint32_t anti_affinity; /**< entries with the same number get different PFs; 0: no such rule */
 	/**
 	 * Ports of the bond of that name in the guest: they have one MAC. The reader gives them one

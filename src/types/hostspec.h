@@ -187,7 +187,7 @@ struct vfctl_host_spec {
 	struct vfctl_subnet_spec subnet;
 	struct vfctl_etcd_spec *etcd; /**< NULL: the host's own store */
 	char **after_change; /**< program and arguments to run after a change of GUIDs or P_Keys,
-				  without a shell; NULL if there is none */
+				  without a shell; NULL: none */
 	uint32_t after_change_timeout_ms; /**< 30000 */
 	bool reserved_stated; /**< reserved-cpus is stated, even as "none" */
 	struct vfctl_cpuset reserved_cpus;  /**< CPUs that are reserved for the host */

@@ -83,7 +83,7 @@ struct vfctl_id {
 	struct vfctl_id_owner owner; /**< the last owner if RESTING */
 	uint16_t pkey;	/**< 0 if none; else as on the wire, bit 15 set for a full member */
 	int64_t since;	/**< seconds since 1970-01-01 UTC */
-	int64_t until;	/**< end of the cooldown; 0 if there is none */
+	int64_t until;	/**< end of the cooldown; 0: no cooldown */
 	bool pending;	/**< changed here while the fleet's store could not be reached */
 	char note[VFCTL_ID_NOTE_MAX + 1]; /**< for QUARANTINED: where it was found */
 };

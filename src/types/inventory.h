@@ -69,10 +69,10 @@ struct vfctl_vf {
 	 */
 	bool to_clean;
 	/**
-	 * Its representor in switchdev mode, a network device of this host; "" if there is none.
+	 * Its representor in switchdev mode, a network device of this host; "": none.
 	 */
 	char representor[16];
-	char bridge[16]; /**< kernel bridge of the representor; "" if there is none */
+	char bridge[16]; /**< kernel bridge of the representor; "": none */
 };
 
 /** Whether the ports above a PF isolate its VFs from other devices (ACS). */

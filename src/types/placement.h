@@ -94,7 +94,7 @@ struct vfctl_model_pf {
 	char *driver;	     /**< NULL: unknown */
 	uint32_t speed_mbps; /**< of its port; 0: unknown */
 	enum vfctl_eswitch eswitch;
-	char *bond;	    /**< the bond of its network device; NULL if there is none */
+	char *bond;	    /**< the bond of its network device; NULL: none */
 	enum vfctl_lag lag; /**< of that bond */
 };
 

@@ -97,7 +97,7 @@ struct vfctl_profile {
  * override it. A plain value; zero-initialised it requests nothing.
  */
 struct vfctl_guest_tuning {
-	char profile[VFCTL_PROFILE_NAME_MAX + 1]; /**< "" if there is none */
+	char profile[VFCTL_PROFILE_NAME_MAX + 1]; /**< "": none */
 	bool has_cpu_latency;
 	uint32_t cpu_latency_us; /**< as in struct vfctl_profile */
 	char governor[VFCTL_GOVERNOR_MAX + 1]; /**< "": that of the profile */

@@ -24,7 +24,7 @@ struct vfctl_place_options {
 	 * nothing.
 	 */
 	const struct vfctl_host_spec *spec;
-	struct vfctl_ids *ids; /**< pools of GUIDs and MACs; NULL if there are none */
+	struct vfctl_ids *ids; /**< pools of GUIDs and MACs; NULL: none */
 	/**
 	 * If the fleet's pools are unreachable, return the placement without the identities, and
 	 * log it; otherwise this is an error.
