@@ -190,10 +190,19 @@ vectors_gone() {
 	for n in "$SIM_ROOT$dev/$1/msi_irqs/"*; do rm -r "$SIM_ROOT/proc/irq/${n##*/}"; done
 	rm -r "$SIM_ROOT$dev/$1/msi_irqs"
 }
-# until_true COMMAND...: waits until it succeeds, however long that takes. A test that waits for ever
-# is ended by the time limit of ctest.
+# look_again WORDS: a pause before the next look. After 6000 (10 minutes at least) it gives up, now and
+# for the rest of the story: only what hangs takes so long.
+look_again() {
+	sleep 0.1
+	[ -z "${gave_up-}" ] && [ $((looks = ${looks-0} + 1)) -lt 6000 ] && return
+	gave_up=1
+	echo "gave up waiting: $*"
+	return 1
+}
+# until_true COMMAND...: waits until it succeeds.
 until_true() {
-	until "$@" >/dev/null 2>&1; do sleep 0.1; done
+	local looks
+	until "$@" >/dev/null 2>&1; do look_again "$*" || return; done
 }
 
 # VFIO opens and closes a function.
@@ -241,39 +250,40 @@ monitor_begins() {
 }
 # monitor_says WORDS [FILE]: waits until it prints them, or has ended.
 monitor_says() {
-	local runs=1
+	local runs=1 looks
 	until grep -qs -- "$1" "${2-monitor.out}"; do
 		[ $runs = 1 ] || {
 			echo "monitor ended and did not say $1; it said:"
 			cat monitor.out monitor.err
 			return 1
 		}
-		sleep 0.1
+		look_again "monitor says $1" || return
 		monitor_runs || runs=0
 	done
 }
 # monitor_makes COMMAND...: waits until it succeeds, or the monitor has ended.
 monitor_makes() {
+	local looks
 	until "$@" >/dev/null 2>&1; do
 		monitor_runs || {
 			echo "monitor ended, and still not: $*"
 			cat monitor.err
 			return 1
 		}
-		sleep 0.1
+		look_again "$@" || return
 	done
 }
 # monitor_until JQ: waits until that holds of what it told, each thing's members by its name, or
 # until it has ended. How many lines that takes depends on when it looks.
 monitor_until() {
-	local runs=1
+	local runs=1 looks
 	until monitor_told | jq -e "$1" >/dev/null; do
 		[ $runs = 1 ] || {
 			echo "monitor ended and never told that $1; it told:"
 			monitor_told
 			return 1
 		}
-		sleep 0.1
+		look_again "monitor tells that $1" || return
 		monitor_runs || runs=0
 	done
 }
