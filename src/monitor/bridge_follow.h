@@ -44,7 +44,7 @@ struct kept {
 	bool checked; /* seen while everything is read */
 	int64_t wire;   /* since when the bridge sees it on the wire; 0: it does not */
 	int64_t silent; /* when the bridge forgot it; 0: the bridge knows it */
-	int64_t seen;
+	int64_t seen;   /* when the bridge was last known to know it; all of one reading alike */
 };
 
 /* A port of a bridge that is followed, or a device between. */
@@ -74,6 +74,7 @@ struct follow {
 	struct vfctl_leases *leases;
 	struct timespec state; /* when the state file changed last */
 	int64_t wire_at; /* the earliest of its stations' @wire; 0: none is on the wire */
+	int64_t read_at; /* when the last reading began */
 	int64_t first_dirty, last_dirty; /* 0: nothing is to be read again */
 };
 
@@ -81,9 +82,9 @@ struct follow {
 
 int kept_order(const void *a, const void *b);
 struct kept *kept_find(struct follow *f, const struct side *s, const struct vfctl_mac *mac);
-/* NULL: out of memory. */
+/* @seen: see there. NULL: out of memory. */
 struct kept *kept_add(struct follow *f, const struct side *s, const struct vfctl_mac *mac,
-	enum kept_kind kind);
+	enum kept_kind kind, int64_t seen);
 /* The uplink of the station; NULL: it is not followed now. */
 struct side *kept_side(struct follow *f, const struct kept *e);
 /* Whether @a makes room before @b. */

@@ -108,7 +108,7 @@ static void learnt(struct follow *f, struct side *s, const struct nl_fdb_entry *
 	if (s->mode == VFCTL_BRIDGE_GUESTS && !tap)
 		return;
 	if (!e)
-		e = kept_add(f, s, &n->mac, tap ? KIND_GUEST : KIND_LEARNT);
+		e = kept_add(f, s, &n->mac, tap ? KIND_GUEST : KIND_LEARNT, now_ms());
 	if (!e || (!e->port && e->kind < KIND_GUEST))
 		return;
 	str_copy(e->port_name, sizeof(e->port_name), port ? port->name : "");

@@ -105,7 +105,7 @@ static struct kept *note_station(struct follow *f, const struct side *s,
 	if (e && e->checked)
 		return e;
 	if (!e)
-		e = kept_add(f, s, mac, kind);
+		e = kept_add(f, s, mac, kind, f->read_at);
 	if (!e)
 		return NULL;
 	e->kind = kind;
@@ -161,11 +161,11 @@ static int note_recorded(struct follow *f, const struct side *s, const struct vf
 		e = kept_find(f, s, &row->mac);
 		port = index_of_port(f, row->port);
 		if (!e && !(e = kept_add(f, s, &row->mac, port && device_is_tap(f, row->port) ? KIND_GUEST
-				: KIND_LEARNT)))
+				: KIND_LEARNT, f->read_at)))
 			return ctx_oom(f->ctx);
 		if (!e->checked) {
 			e->port = port;
-			e->silent = now_ms();
+			e->silent = f->read_at;
 			str_copy(e->port_name, sizeof(e->port_name), row->port);
 		}
 		e->there = e->ours = true;
@@ -213,7 +213,7 @@ static void sort_entry(const void *node, VISIT visit, void *data)
 	stays = s && (e->checked || (e->port && device_find(c->follow, e->port) &&
 		e->kind >= KIND_GUEST && side_wants(s, e->kind)));
 	if (!e->checked && !e->silent)
-		e->silent = now_ms();
+		e->silent = c->follow->read_at;
 	e->checked = false;
 	if (stays && array_grow(c->here, c->here_count))
 		c->here[c->here_count++] = e;
@@ -370,6 +370,7 @@ int follow_read(struct follow *f)
 	size_t old_count = f->side_count;
 	int r;
 
+	f->read_at = now_ms();
 	f->first_dirty = f->last_dirty = 0;
 	f->sides = NULL;
 	f->side_count = 0;

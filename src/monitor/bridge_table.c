@@ -172,13 +172,13 @@ void kept_offer(struct follow *f, struct side *s, struct kept *e)
 }
 
 struct kept *kept_add(struct follow *f, const struct side *s, const struct vfctl_mac *mac,
-	enum kept_kind kind)
+	enum kept_kind kind, int64_t seen)
 {
 	struct kept *e = calloc(1, sizeof(*e));
 
 	if (!e)
 		return NULL;
-	*e = (struct kept){.side = s->bdf, .mac = *mac, .kind = kind, .seen = now_ms()};
+	*e = (struct kept){.side = s->bdf, .mac = *mac, .kind = kind, .seen = seen};
 	if (!tsearch(e, &f->entries, kept_order)) {
 		free(e);
 		return NULL;
