@@ -167,6 +167,8 @@ static int run_follow(struct follow *f, int stop_fd)
 {
 	int r;
 
+	if (f->tell)
+		f->tell(f->data, &(struct vfctl_bridge_event){.what = "watching"});
 	look_at_state(f);
 	r = follow_read(f);
 	while (r == 0) {

@@ -6,7 +6,10 @@ struct vfctl_ctx;
 
 /** What vfctl_bridge_follow() did with the table of an uplink. */
 struct vfctl_bridge_event {
-	/** "added"; "removed"; "left out": it may not be added, or the table is full; "failed" */
+	/**
+	 * "added"; "removed"; "left out": it may not be added, or the table is full; "failed". The
+	 * first is "watching", without the other members: from then on no change is missed.
+	 */
 	const char *what;
 	const char *uplink; /**< "ens1", "ens1/3" */
 	const char *mac;
@@ -23,7 +26,7 @@ struct vfctl_bridge_event {
  * by the next run after it was killed (the record is /run/vfctl/bridge). A change of host.yaml
  * takes effect at once; while it cannot be read, or is absent, the last one stays in effect.
  * @param host_yaml  see vfctl_host_spec_read().
- * @param tell  called for each change; may be NULL.
+ * @param tell  called for each event; may be NULL.
  * @return 0 @p stop_fd ended it; -EBUSY it runs already; -ENOENT no PF has bridge:; -EOPNOTSUPP a
  * captured host; errors of the first reading of host.yaml and of the host.
  */

@@ -49,17 +49,13 @@ static void end_bridging(struct bridging *b)
 	(void)!write(b->end_fd, &one, sizeof(one));
 }
 
-static void tell_bridge(void *data, const struct vfctl_bridge_event *e)
+static void print_line(struct bridging *b, const struct vfctl_bridge_event *e)
 {
-	struct bridging *b = data;
 	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
 	struct bridge_line line = {.event = e};
 	time_t now = time(NULL);
 	struct tm tm;
 
-	if (b->ended || (b->in->quiet && strcmp(e->what, "left out") != 0 &&
-		strcmp(e->what, "failed") != 0))
-		return;
 	strftime(line.time, sizeof(line.time), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	if (b->in->json)
 		answer_put(b->in->out, NULL, answer_bridge_line, &line);
@@ -71,6 +67,19 @@ static void tell_bridge(void *data, const struct vfctl_bridge_event *e)
 		out_discard(b->in->out);
 	else if (!out_flush(b->in->out) || (b->left && --b->left == 0))
 		end_bridging(b);
+}
+
+static void tell_bridge(void *data, const struct vfctl_bridge_event *e)
+{
+	struct bridging *b = data;
+	bool trouble = strcmp(e->what, "left out") == 0 || strcmp(e->what, "failed") == 0;
+
+	if (b->ended || (b->in->quiet && !trouble))
+		return;
+	if (strcmp(e->what, "watching") == 0)
+		fprintf(stderr, "watching the bridges; end with Ctrl-C\n");
+	else
+		print_line(b, e);
 }
 
 static int watch_fd(struct invocation *in, int stop_fd, int fd)
@@ -103,8 +112,6 @@ int monitor_bridge(struct invocation *in, int stop_fd, uint32_t lines, unsigned 
 		status = watch_fd(in, stop_fd, timer);
 	if (status == EXIT_DONE && timerfd_settime(timer, 0, &until, NULL) < 0)
 		status = fail_as(in, EXIT_FAILED, -errno, "set a timer: %s", strerror(errno));
-	if (status == EXIT_DONE && !in->quiet)
-		fprintf(stderr, "watching the bridges; end with Ctrl-C\n");
 	if (status == EXIT_DONE)
 		status = follow_bridges(&b, stop_fd);
 	if (timer >= 0)
