@@ -37,6 +37,13 @@ int vfctl_inventory_find_pf(struct vfctl_ctx *ctx, const struct vfctl_inventory 
 int vfctl_inventory_find_vf(struct vfctl_ctx *ctx, const struct vfctl_inventory *inventory,
 	const char *name, const struct vfctl_pf **ret_pf, const struct vfctl_vf **ret_vf);
 
+/**
+ * The mode of a PF's IPoIB interface: "datagram" or "connected".
+ * @param ret_mode  freed by the caller.
+ * @return 0; the negative errno of the file, such as -ENOENT of an Ethernet PF.
+ */
+int vfctl_pf_ipoib_mode(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, char **ret_mode);
+
 /** "none", "domain", "vfio", "netns", "host", "process", "vdpa". */
 const char *vfctl_holder_kind_name(enum vfctl_holder_kind kind);
 

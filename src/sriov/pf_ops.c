@@ -101,12 +101,17 @@ const struct op_type op_pf_mtu = {.name = "pf-mtu", OP_CALLS(pf_mtu), .lost_on_r
 
 /* ---- IPoIB: datagram or connected ---- */
 
+int vfctl_pf_ipoib_mode(struct vfctl_ctx *ctx, const struct vfctl_pf *pf, char **ret_mode)
+{
+	return host_read(ctx, ret_mode, "/sys/class/net/%s/mode", pf->netdev);
+}
+
 static int observe_mode(struct vfctl_ctx *ctx, const struct op *op, char **ret)
 {
 	_cleanup_(vfctl_inventory_freep) struct vfctl_inventory *inv = NULL;
 	int r = open_pf(ctx, op, &inv);
 
-	return r < 0 ? r : host_read(ctx, ret, "/sys/class/net/%s/mode", inv->pfs[0].netdev);
+	return r < 0 ? r : vfctl_pf_ipoib_mode(ctx, &inv->pfs[0], ret);
 }
 
 /* Enhanced IPoIB of mlx5 supports only datagram, and rejects anything else (ipoib_main.c). */

@@ -7,6 +7,7 @@
 #include "facts/snapshot/snapshot.h"
 #include "host/files.h"
 #include "lease/declared.h"
+#include "sriov/inventory.h"
 #include "verbs/export_pools.h"
 
 #define SETTINGS_TEXT 400
@@ -190,6 +191,16 @@ static int print_bridge_mode(struct invocation *in, const struct host_ids *host,
 	return 0;
 }
 
+/* Datagram is the kernel's default. Connected mode is stated, because it permits a larger MTU. */
+static void print_ipoib_mode(struct invocation *in, const struct vfctl_pf *pf)
+{
+	_free_ char *mode = NULL;
+
+	if (pf->infiniband && pf->netdev[0] && vfctl_pf_ipoib_mode(in->ctx, pf, &mode) == 0 &&
+		strcmp(mode, "connected") == 0)
+		out_line(in->out, "    ipoib-mode: connected");
+}
+
 static int print_pf(struct invocation *in, const struct host_ids *host,
 	const struct vfctl_inventory *inv, const struct vfctl_pf *pf)
 {
@@ -204,6 +215,7 @@ static int print_pf(struct invocation *in, const struct host_ids *host,
 	out_line(in->out, "    count: %u", pf->num_vfs);
 	if (pf->num_vfs)
 		out_line(in->out, "    driver: %s", driver_of(&pf->vfs[0]));
+	print_ipoib_mode(in, pf);
 	if (pf->netdev[0] && pf->mtu && (pf->infiniband || pf->mtu != MTU_ETHERNET))
 		out_line(in->out, "    mtu: %u", pf->mtu);
 	if (pf->netdev[0] && pf->up)
