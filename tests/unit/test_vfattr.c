@@ -108,6 +108,7 @@ static void what_is_printed_reads_back(void **state)
 		assert_string_equal(value, pairs[n][1]);
 	}
 	assert_int_equal(n, ARRAY_SIZE(pairs));
+	assert_int_equal(attrs_with(VFCTL_ATTR_HAS_DEFAULT), VFCTL_ATTR_POLICY);
 	assert_int_equal(vfctl_vf_attrs_parse(ctx, "vlan", "1", &attrs), -EEXIST);
 	assert_int_equal(attrs.vlan, 100);
 }
