@@ -25,7 +25,7 @@ void vfctl_guest_tuned_free(struct vfctl_guest_tuned *t)
 	free(t);
 }
 
-/* Resolve what it requests. An error message is part of the result. */
+/* Resolve what the guest requests. Why that is not possible is stored in @t->problem. */
 static int read_wanted(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec, bool damaged,
 	struct vfctl_guest_tuned *t)
 {
@@ -35,7 +35,8 @@ static int read_wanted(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec
 
 	if (r == -ENOMEM)
 		return r;
-	t->problem = r < 0 ? strdup(vfctl_ctx_error(ctx)) : NULL;
+	if (r < 0 && !(t->problem = strdup(vfctl_ctx_error(ctx))))
+		return ctx_oom(ctx);
 	ctx_clear(ctx);
 	str_copy(t->governor, sizeof(t->governor), w.governor);
 	t->cpu_latency_us = w.cpu_latency_us;
