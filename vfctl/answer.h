@@ -11,13 +11,13 @@
 
 /*
  * A JSON answer is a table of members. The tables print the answers. The JSON schemas (vfctl schema
- * VERB) and the reference in docs/json.md are made from the same rows, so a member exists in all
- * three or in none.
+ * VERB) and docs/reference/json.md are made from the same rows, so a member exists in all three or
+ * in none.
  */
 
 enum member_kind {
 	MEMBER_END, /* ends a table */
-	MEMBER_NAMED, /* the first row of a table with a section of its own in docs/json.md */
+	MEMBER_NAMED, /* the first row of a table with a section of its own in docs/reference/json.md */
 	MEMBER_MADE,  /* get.made makes the rows that follow, one by one */
 	MEMBER_RECORD, /* the whole table: the members of the record @arg (base/record.h) */
 	/* Scalars that are members of the struct, at @offset. */

@@ -75,7 +75,7 @@ struct command {
 	const char *name;
 	const char *alias;   /* a second name ("ls"), or NULL */
 	const char *typed;   /* as users type it after "vfctl": "bench run"; NULL: the name */
-	const char *args;    /* "PF N" */
+	const char *args;    /* "PF N"; "": no operands, never NULL */
 	const char *summary; /* one line */
 	const char *text;    /* more help, or NULL */
 	enum group group;

@@ -214,7 +214,7 @@ static const struct attr_word link_state_text[] = {
 
 /*
  * The table of VF attributes: a new attribute needs a row here, its member and bit in
- * base/vfattr.h, its netlink form (netlink/link.c), and its drivers (drivers/drivers.c). Files,
+ * base/vfattr.h, its netlink form (netlink/link_vfs.c), and its drivers (drivers/drivers.c). Files,
  * command line, JSON, schemas, help, comparison, safe defaults and the hook's check of metadata are
  * derived from these.
  */

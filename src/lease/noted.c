@@ -125,7 +125,7 @@ static int note_lease(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 static int note_domain(struct vfctl_ctx *ctx, struct vfctl_ids *ids,
 	const struct known_domain *domain)
 {
-	struct vfctl_id_owner owner = {.domain_name = ""};
+	struct vfctl_id_owner owner = {0};
 	char where[64];
 	int r = 0;
 

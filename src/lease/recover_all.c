@@ -17,7 +17,7 @@
 #include "tuning/bridge_record.h"
 #include "types/hypervisor.h"
 
-/* Weak in the table of operations (op_types.c): programs that recover all changes link them. */
+/* Weak in the table of operations (open.c): programs that recover all changes link them. */
 __attribute__((used)) static const struct op_type *const remote_ops[] = {&op_bench_settings,
 	&op_bench_tunnel};
 

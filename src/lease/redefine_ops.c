@@ -176,7 +176,7 @@ static void put_set(struct buf *out, const char *key, const struct vfctl_cpuset 
 	buf_printf(out, " %s=%s", key, list);
 }
 
-/* libvirt indents the metadata. */
+/* Blanks do not count, because libvirt indents the metadata. */
 static uint64_t hash_of(const char *text)
 {
 	uint64_t hash = FNV1A_START;

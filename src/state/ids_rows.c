@@ -17,7 +17,7 @@ static int delete_free(struct db *db, const char *pool, uint64_t first)
 		id_pack(first));
 }
 
-/* Read one interval with @sql: 1, or 0 if there is none. */
+/* Read one interval with @sql: 1; 0: @sql finds none; a negative errno. */
 static int interval(struct db *db, const char *sql, const char *pool, uint64_t value,
 	struct vfctl_id_range *ret)
 {

@@ -85,10 +85,10 @@ int apply_host_compare(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec
 	return 0;
 }
 
-static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
+static int journal_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
 	_printf_(3, 4);
 
-static int lock_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
+static int journal_host(struct vfctl_ctx *ctx, struct vfctl_change *change, const char *fmt, ...)
 {
 	va_list args;
 	int r;
@@ -116,7 +116,7 @@ static int plan_locked(struct vfctl_ctx *ctx, const struct vfctl_host_spec *spec
 	if (r == 0) {
 		change->lock_fd = lock;
 		lock = -1;
-		r = lock_host(ctx, change, "%s", story);
+		r = journal_host(ctx, change, "%s", story);
 	}
 	if (r == 0)
 		*ret_change = steal(change);

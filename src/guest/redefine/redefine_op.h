@@ -38,7 +38,7 @@ struct redefine_op {
 	char *xml;
 };
 
-/* redefine_vfs.c: match its VFs with the entries. -EEXIST: another program changed its VFs. */
+/* vfs.c: match its VFs with the entries. -EEXIST: another program changed its VFs. */
 int redefine_match(struct vfctl_ctx *ctx, struct redefine_op *r);
 /* Whether a VF is to be changed, removed or added. */
 bool redefine_vfs_differ(struct vfctl_ctx *ctx, const struct redefine_op *r);
@@ -55,12 +55,11 @@ const struct vfctl_lease_vf *redefine_leased(const struct redefine_op *r,
 const struct vfctl_pf *redefine_moved_pf(const struct redefine_op *r, const struct vfctl_bdf *vf);
 
 /*
- * redefine_place.c: fill in @r->placed->plan: the present place or, if the file requests it, the
- * new one.
+ * place.c: fill in @r->placed->plan: the present place or, if the file requests it, the new one.
  */
 int redefine_place(struct vfctl_ctx *ctx, struct redefine_op *r);
 
-/* redefine_steps.c: add all steps. */
+/* steps.c: add all steps. */
 int redefine_add_steps(struct vfctl_ctx *ctx, struct redefine_op *r, struct vfctl_change *change);
 
 #endif
