@@ -220,7 +220,9 @@ static int fail_row(struct vfctl_ctx *ctx, const char *value, const struct vfctl
 	if (verdict == VALUE_COOLING)
 		return ctx_fail(ctx, -EEXIST, "%s was last used by %s and stays in its cooldown for "
 			"another %" PRId64 " s, so that peers do not take the new owner for the old "
-			"one; choose another", value, who, row->until - now);
+			"one; choose another%s%s", value, who, row->until - now,
+			row->owner.domain_uuid[0] ? ", or if it is that guest again, write its UUID into "
+			"its file: uuid: " : "", row->owner.domain_uuid);
 	if (row->state == VFCTL_ID_BLOCK)
 		return ctx_fail(ctx, -EEXIST, "%s is in the reserve of host %s in pool %s; reserve it "
 			"there first: vfctl guid reserve %s", value, row->owner.host, row->pool,
