@@ -227,8 +227,8 @@ static bool tells_of_error(struct span line)
 	return false;
 }
 
-/* A horizontal line of dashes. */
-static bool is_rule(struct span line)
+/* A horizontal line, or an empty one: it holds no message. */
+static bool is_separator(struct span line)
 {
 	for (; line.p < line.end; line.p++)
 		if (!strchr("-=*#", *line.p))
@@ -247,7 +247,7 @@ int parser_failed(struct parser *p)
 		line = span_trim(line);
 		if (!span_len(line))
 			continue;
-		if (!is_rule(line))
+		if (!is_separator(line))
 			last = line;
 		if (!told.p && tells_of_error(line))
 			told = line;

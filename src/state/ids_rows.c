@@ -18,7 +18,7 @@ static int delete_free(struct db *db, const char *pool, uint64_t first)
 }
 
 /* Read one interval with @sql: 1; 0: @sql finds none; a negative errno. */
-static int interval(struct db *db, const char *sql, const char *pool, uint64_t value,
+static int read_interval(struct db *db, const char *sql, const char *pool, uint64_t value,
 	struct vfctl_id_range *ret)
 {
 	_cleanup_(query_freep) struct query *q = NULL;
@@ -36,14 +36,14 @@ static int interval(struct db *db, const char *sql, const char *pool, uint64_t v
 static int at_or_below(struct db *db, const char *pool, uint64_t value,
 	struct vfctl_id_range *ret)
 {
-	return interval(db, "SELECT first, last FROM pool_free WHERE pool = ? AND first <= ? "
+	return read_interval(db, "SELECT first, last FROM pool_free WHERE pool = ? AND first <= ? "
 		"ORDER BY first DESC LIMIT 1", pool, value, ret);
 }
 
 static int above(struct db *db, const char *pool, uint64_t value,
 	struct vfctl_id_range *ret)
 {
-	return interval(db, "SELECT first, last FROM pool_free WHERE pool = ? AND first > ? "
+	return read_interval(db, "SELECT first, last FROM pool_free WHERE pool = ? AND first > ? "
 		"ORDER BY first LIMIT 1", pool, value, ret);
 }
 

@@ -130,14 +130,14 @@ static uint32_t run_from(const struct list_view *view, const struct columns *col
 	return end - first < FOLD_MIN ? 1 : end - first;
 }
 
-/* Whether all of them have @message in that column. */
-static bool all_say(const struct column *column, const struct column_row *first, uint32_t count,
-	const char *message)
+/* Whether the column has the same @cell for all VFs of the range. */
+static bool all_equal(const struct column *column, const struct column_row *first,
+	uint32_t count, const char *cell)
 {
 	char text[COLUMN_TEXT];
 
 	for (uint32_t i = 1; i < count; i++)
-		if (strcmp(message, column_text(column,
+		if (strcmp(cell, column_text(column,
 			&(struct column_row){first->pf, first->vf + i, first->ctx}, text)) != 0)
 			return false;
 	return true;
@@ -150,13 +150,12 @@ static void print_folded(struct out *out, const struct columns *columns,
 	char text[COLUMN_TEXT];
 
 	for (size_t i = 0; i < columns->count; i++) {
-		const char *message = column_text(&columns->v[i], first, text);
+		const char *cell = column_text(&columns->v[i], first, text);
 
 		if (strcmp(columns->v[i].name, "vf") == 0)
-			out_cell(out, "%s-%u", message, first->vf->index + count - 1);
+			out_cell(out, "%s-%u", cell, first->vf->index + count - 1);
 		else
-			out_cell(out, "%s", all_say(&columns->v[i], first, count, message) ? message
-											: FOLDED);
+			out_cell(out, "%s", all_equal(&columns->v[i], first, count, cell) ? cell : FOLDED);
 	}
 }
 

@@ -275,8 +275,8 @@ static int ask_planner(struct vfctl_ctx *ctx, struct redefine_op *r)
 	return e < 0 ? e : placed_check(ctx, r->placed);
 }
 
-/* Whether only its VFs are misplaced. */
-static bool moves_within(const struct redefine_op *r)
+/* Whether its cells stay on their nodes, so that only its VFs are misplaced. */
+static bool cells_stay(const struct redefine_op *r)
 {
 	const struct vfctl_assignment *to = r->q->to, *now = r->has.place;
 	bool within = to->cell_count == now->cell_count;
@@ -320,7 +320,7 @@ static int ask_to_move(struct vfctl_ctx *ctx, struct redefine_op *r)
 	const struct vfctl_cpuset closed = {{0}};
 	int e = free_own_vfs(ctx, r);
 
-	if (e == 0 && moves_within(r)) {
+	if (e == 0 && cells_stay(r)) {
 		e = plan_within(ctx, r);
 		if (e == 0 && r->placed->plan->assignments[0].refusal == VFCTL_REFUSAL_NONE)
 			return 0;

@@ -9,28 +9,31 @@ static uint64_t minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* @bytes minus the promises of that page size; @taken_too: including those of running guests. */
-static uint64_t after(const struct vfctl_promise *promises, size_t count, unsigned node,
-	uint64_t page_bytes, uint64_t bytes, bool taken_too)
+/*
+ * What is left of @bytes after the promises on that node with that page size; @also_taken: also
+ * those whose pages running guests have taken already.
+ */
+static uint64_t unpromised(const struct vfctl_promise *promises, size_t count, unsigned node,
+	uint64_t page_bytes, uint64_t bytes, bool also_taken)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct vfctl_promise *p = &promises[i];
 
 		if (p->node == (int)node && p->page_bytes == page_bytes &&
-			(taken_too || !p->taken))
+			(also_taken || !p->taken))
 			bytes = minus(bytes, p->bytes);
 	}
 	return bytes;
 }
 
-static uint64_t after_all(const struct vfctl_host_model *m, const bool *leave_out,
-	unsigned node, uint64_t page_bytes, uint64_t bytes, bool taken_too)
+static uint64_t unpromised_by_all(const struct vfctl_host_model *m, const bool *leave_out,
+	unsigned node, uint64_t page_bytes, uint64_t bytes, bool also_taken)
 {
-	bytes = after(m->promises, m->promise_count, node, page_bytes, bytes, taken_too);
+	bytes = unpromised(m->promises, m->promise_count, node, page_bytes, bytes, also_taken);
 	for (size_t i = 0; i < m->occupant_count; i++)
 		if (!leave_out || !leave_out[i])
-			bytes = after(m->occupants[i].memory, m->occupants[i].memory_count, node,
-				page_bytes, bytes, taken_too);
+			bytes = unpromised(m->occupants[i].memory, m->occupants[i].memory_count, node,
+				page_bytes, bytes, also_taken);
 	return bytes;
 }
 
@@ -69,17 +72,17 @@ uint64_t memory_free(const struct vfctl_host_model *m, const bool *leave_out,
 		base = minus(base, pool_bytes(pool, pool->total));
 		if (pool->page_bytes != page_bytes)
 			continue;
-		by_lease = after_all(m, leave_out, node->id, page_bytes,
+		by_lease = unpromised_by_all(m, leave_out, node->id, page_bytes,
 			pool_bytes(pool, pool->total), true);
 		if (pool->free == VFCTL_COUNT_UNKNOWN)
 			return by_lease;
 		/* Only the kernel's count shows foreign users of the pool. */
-		by_kernel = after_all(m, leave_out, node->id, page_bytes,
+		by_kernel = unpromised_by_all(m, leave_out, node->id, page_bytes,
 			pool_bytes(pool, pool->free) +
 				left_out_bytes(m, leave_out, node->id, page_bytes), false);
 		return by_kernel < by_lease ? by_kernel : by_lease;
 	}
 	if (page_bytes != VFCTL_PAGES_BASE)
 		return 0;
-	return after_all(m, leave_out, node->id, VFCTL_PAGES_BASE, base, true);
+	return unpromised_by_all(m, leave_out, node->id, VFCTL_PAGES_BASE, base, true);
 }
