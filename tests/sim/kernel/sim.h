@@ -124,9 +124,11 @@ extern char sim_text[160];
 bool sim_is_bond(struct host *h, const char *path);
 int sim_bond_write(struct host *h, const char *path, const char *text);
 void sim_lag_look(struct host *h);
-/* sysfs.c: a network device's file. */
+/* service.c: systemd's units; SIGHUP to a program. */
 int sim_service(struct host *h, const char *verb, const char *unit, unsigned timeout_ms);
 int sim_hangup(struct host *h, const char *name);
+/* sysfs.c: a write to a file; to one of a network device. */
+int sim_store(struct host *h, const char *path, const char *text, unsigned ms);
 int sim_store_net(struct host *h, const char *path, const char *text);
 /* neigh.c: one about forwarding tables. */
 int sim_neigh(struct host *h, const struct nlmsghdr *rq, struct buf *reply);
