@@ -118,6 +118,9 @@ static void tell_wait(struct db *db)
 		holder ? holder : "?");
 }
 
+#define MOVE_IT "move it with its -wal and -shm files; then restore it from a backup, or run " \
+	"vfctl recover --rebuild)"
+
 static int fail_db(struct db *db)
 {
 	static const struct {
@@ -129,9 +132,8 @@ static int fail_db(struct db *db)
 		{SQLITE_PERM, EACCES, "", false}, {SQLITE_READONLY, EACCES, " (it needs root)", true},
 		{SQLITE_AUTH, EACCES, "", false}, {SQLITE_FULL, ENOSPC, "", true},
 		{SQLITE_IOERR, EIO, " (see dmesg: its disk may be damaged)", true},
-		{SQLITE_NOTADB, EBADF, " (vfctl did not write it: move it)", false},
-		{SQLITE_CORRUPT, EBADF, " (move it with its -wal and -shm files; then restore it from a "
-			"backup, or run vfctl recover --rebuild)", false},
+		{SQLITE_NOTADB, EBADF, " (it is damaged, or not vfctl's; if it is vfctl's, " MOVE_IT, false},
+		{SQLITE_CORRUPT, EBADF, " (" MOVE_IT, false},
 		{SQLITE_CONSTRAINT, EEXIST, "", false}, {SQLITE_NOMEM, ENOMEM, "", false},
 	};
 	int code = db->handle ? sym_sqlite3_extended_errcode(db->handle) & 0xff : SQLITE_NOMEM;
