@@ -160,8 +160,8 @@ static int check_create(struct vfctl_ctx *ctx, const struct vfctl_pf *pf,
 		return ctx_usage_error(ctx, -ERANGE, "0 VFs: to remove all VFs, run: vfctl destroy %s",
 			vfctl_pf_name(pf, name));
 	if (options->count > pf->total_vfs)
-		return ctx_usage_error(ctx, -ERANGE, "%u VFs exceed the limit of this PF, which is %u "
-			"(sriov_totalvfs)", options->count, pf->total_vfs);
+		return ctx_usage_error(ctx, -ERANGE, "%u VFs exceed the limit of %s, which is %u "
+			"(sriov_totalvfs)", options->count, vfctl_pf_name(pf, name), pf->total_vfs);
 	if (options->driver == VFCTL_VF_DRIVER_VFIO && pf->iommu_group < 0)
 		return ctx_fail(ctx, -EOPNOTSUPP, "vfio-pci needs an IOMMU, which this host does not "
 			"have: enable VT-d or AMD-Vi in the BIOS and boot with intel_iommu=on (or use "
