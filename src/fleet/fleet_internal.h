@@ -136,8 +136,8 @@ int fleet_walk_all(struct fleet *f, int64_t since,
 
 struct fleet_spot {
 	uint64_t value;
-	int64_t revision; /* of a record whose cooldown is over, which is to be replaced; 0 if
-			     there is none */
+	int64_t revision; /* of a record whose cooldown is over, which is to be replaced;
+			     0: none */
 };
 /*
  * Find free values: the first one from @start up and then from the beginning, others close above
@@ -172,8 +172,8 @@ void fleet_pools_clear(struct fleet *f);
 /* Lease a value to an owner, in place of its present record. */
 struct fleet_lease {
 	const struct vfctl_id *id;
-	int64_t revision, owner_revision; /* of the value's record and the owner's key; 0 if
-					     there is none */
+	int64_t revision, owner_revision; /* of the value's record and the owner's key; 0:
+					     none */
 	uint64_t last;
 	bool had; /* it is already leased to the owner, so an unknown outcome does not matter */
 };
