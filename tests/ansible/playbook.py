@@ -7,10 +7,13 @@ import importlib
 import json
 import os
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
 import unittest
+from unittest import mock
 
 import simhost
 
@@ -37,7 +40,8 @@ class Case(unittest.TestCase):
         self.hosts = {name: simhost.Host(tests, os.path.join(scratch, name)) for name in GUESTS}
         self.results = os.path.join(scratch, 'results')
         os.makedirs(os.path.join(scratch, 'bin'), exist_ok=True)
-        simhost.executable(os.path.join(scratch, 'bin/update-grub'), '#!/bin/sh\necho run >>%s/grub\n' % scratch)
+        shutil.rmtree('/etc/default/grub.d', ignore_errors=True)
+        simhost.executable(os.path.join(scratch, 'bin/update-grub'), '#!/bin/sh\necho run >>%s/grub\nexit $GRUB_STATUS\n' % scratch)
 
     def play(self, *options, status=0, guests=None, limit=None, **variables):
         """What a run of site.yml printed of each task: (host, task, outcome) and its result."""
@@ -62,6 +66,16 @@ class Case(unittest.TestCase):
 
     def outcomes(self, lines, outcome):
         return sorted((line['host'], line['task']) for line in lines if line['outcome'] == outcome)
+
+    def updates(self):
+        """How often update-grub ran since the last call of this."""
+        path = os.path.join(scratch, 'grub')
+        if not os.path.exists(path):
+            return 0
+        with open(path) as f:
+            count = f.read().count('run')
+        os.unlink(path)
+        return count
 
     def everything(self):
         return {name: host.everything() for name, host in self.hosts.items()}
@@ -128,20 +142,50 @@ class Plays(Case):
 
     def test_kernel(self):
         options = dict(limit='h1', guests={name: [] for name in GUESTS}, vfctl_kernel_arguments=['vfctl_test=1', 'quiet'])
-        path = '/etc/default/grub.d/50-vfctl.cfg'
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        path, note = ('/etc/default/grub.d/50-vfctl.' + end for end in ('cfg', 'note'))
         self.play('--check', **options)
-        self.assertFalse(os.path.exists(path))
+        self.assertFalse(os.path.exists(os.path.dirname(path)))
         self.play(**options)
         with open(path) as f:
-            self.assertIn('GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX vfctl_test=1 quiet"', f.read())
+            self.assertIn('GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX "\'vfctl_test=1 quiet\'', f.read())
         self.assertIn('Reboot this host: its kernel runs without vfctl_test=1', self.output)
         self.assertEqual(self.outcomes(self.play(**options), 'changed'), [])
-        self.play(**dict(options, vfctl_kernel_arguments=[]))
+        self.assertEqual(self.updates(), 1)
+
+        # update-grub fails: each play runs it again, until it succeeds. The host is not rebooted before that.
+        for arguments in (['vfctl_test=2'], []):
+            options['vfctl_kernel_arguments'] = arguments
+            with mock.patch.dict(os.environ, GRUB_STATUS='1'):
+                for _ in range(2):
+                    failed = self.play(status=2, vfctl_reboot=True, **options)
+                    self.assertEqual(self.outcomes(failed, 'failed'), [('h1', 'vfctl.sriov.host : Update GRUB')])
+                    self.assertEqual(self.updates(), 1)
+            self.play(**options)
+            self.assertEqual(self.updates(), 1)
+            self.assertEqual(self.outcomes(self.play(**options), 'changed'), [])
+            self.assertEqual(self.updates(), 0)
         self.assertFalse(os.path.exists(path))
-        self.assertEqual(self.outcomes(self.play(**dict(options, vfctl_kernel_arguments=[])), 'changed'), [])
-        with open(os.path.join(scratch, 'grub')) as f:
-            self.assertEqual(f.read(), 'run\n' * 2)
+
+        # A reboot that did not help is not repeated.
+        options['vfctl_kernel_arguments'] = ['vfctl_test=1']
+        rebooted = self.play(status=2, vfctl_reboot=True, **options)
+        self.assertEqual(self.outcomes(rebooted, 'failed'), [('h1', 'vfctl.sriov.host : Reboot')])
+        with open(note) as f:
+            text = f.read()
+        with open('/proc/sys/kernel/random/boot_id') as f:
+            self.assertIn(f.read().strip(), text)
+        with open(note, 'w') as f:
+            f.write(re.sub('[0-9a-f-]{36}', 'fe0be21c-7d1e-4c55-9c43-6bd5cd5b4e7c', text))
+        self.play(status=2, vfctl_reboot=True, **options)
+        self.assertIn('The kernel still runs without vfctl_test=1, although', self.output)
+
+    def test_kernel_quotes(self):
+        """The shell reads the file, then GRUB reads what the shell has: both see each argument as it is."""
+        arguments = ['memmap=4G$4G', 'dyndbg="file foo +p"', 'x"y', "it's", '`id`', 'a;b']
+        self.play(limit='h1', guests={name: [] for name in GUESTS}, vfctl_kernel_arguments=arguments)
+        shell = 'GRUB_CMDLINE_LINUX=quiet; . /etc/default/grub.d/50-vfctl.cfg && printf %s "$GRUB_CMDLINE_LINUX"'
+        line = subprocess.run(['sh', '-c', shell], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
+        self.assertEqual(shlex.split(line), ['quiet'] + [each.replace('"', '') for each in arguments])
 
     def test_mistakes(self):
         self.play(status=2, limit='h1', vfctl_packages_from='nowhere')
