@@ -193,6 +193,25 @@ class Plays(Case):
         self.play(status=2, limit='h1', guests=dict(GUESTS, h1=[dict(config={})]))
         self.assertIn('missing required arguments: name', self.output)
 
+    def test_lists(self):
+        """Text for a list is refused before the role changes anything."""
+        before = self.everything()
+        for name in ('packages', 'package_files', 'kernel_arguments', 'units', 'doctor_fail_on', 'doctor_ignore'):
+            lines = self.play(status=2, limit='h1', **{'vfctl_' + name: 'problem'})
+            self.assertIn('must be lists, such as [a, b], and are not: vfctl_' + name, self.output)
+            self.assertEqual(self.outcomes(lines, 'changed'), [])
+        self.assertEqual(self.everything(), before)
+
+    def test_packages(self):
+        """A way to get the packages that lacks something is refused, by the name of its variable."""
+        for variables, message in ((dict(vfctl_packages_from='repository'), 'is repository: set vfctl_repository to'),
+                                   (dict(vfctl_packages_from='files'), 'is files: set vfctl_package_files to'),
+                                   (dict(vfctl_executable='/no/vfctl'), 'is none, and /no/vfctl does not run on this host')):
+            for options in ([], ['--check']):
+                lines = self.play(*options, status=2, limit='h1', **variables)
+                self.assertIn('vfctl_packages_from ' + message, self.output)
+                self.assertEqual(self.outcomes(lines, 'changed'), [])
+
 
 class Documentation(unittest.TestCase):
     def doc(self, *arguments):
