@@ -193,6 +193,18 @@ class Plays(Case):
         self.play(status=2, limit='h1', guests=dict(GUESTS, h1=[dict(config={})]))
         self.assertIn('missing required arguments: name', self.output)
 
+    def test_host_yaml(self):
+        """Another vfctl_host_yaml is that of the guests, too: it has their pool."""
+        host = self.hosts['h1']
+        host.host_yaml = os.path.join(host.root, 'srv.yaml')
+        asked = dict(guest(0), config=dict(guest(0)['config'], vfs=[dict(pf='any', mac_pool='lan')]))
+        guests = dict(GUESTS, h1=[asked])
+        self.play('--check', limit='h1', guests=guests)
+        self.play(limit='h1', guests=guests)
+        self.assertFalse(os.path.exists(host.path('etc/vfctl/host.yaml')))
+        self.assertIn('mac="02:00:5e:00:00:00"', host.get('etc/libvirt/qemu/g0.xml'))
+        self.assertEqual(self.outcomes(self.play(limit='h1', guests=guests), 'changed'), [])
+
     def test_lists(self):
         """Text for a list is refused before the role changes anything."""
         before = self.everything()
