@@ -205,6 +205,23 @@ class Plays(Case):
         self.assertIn('mac="02:00:5e:00:00:00"', host.get('etc/libvirt/qemu/g0.xml'))
         self.assertEqual(self.outcomes(self.play(limit='h1', guests=guests), 'changed'), [])
 
+    def test_doctor(self):
+        """A problem is reported with what doctor says about it, and healthy guests print nothing."""
+        self.play(limit='h1')
+        self.assertNotIn('"issues"', self.output)
+        os.unlink(os.path.join(self.hosts['h1'].dir, 'state.db'))
+        for role, subject, options in (('host', [], []), ('guest', ['g0'], ['--start-at-task', 'Check the guests'])):
+            answer = json.loads(self.hosts['h1'].run_vfctl('doctor', '--json', *subject)[1])
+            self.assertTrue(answer['ailments'])
+            lines = self.play(*options, status=2, limit='h1', vfctl_doctor_fail_on=['problem', 'warning', 'note'])
+            failed = self.result(lines, 'h1', role + ' : Fail if doctor found a problem')
+            messages = [result['msg'] for result in failed['results']]
+            for issue in answer['ailments']:
+                found = [text for text in messages if all((issue[key] or '') in text for key in issue if key not in (
+                    'severity', 'cause', 'fix'))]
+                self.assertTrue(found, (issue, messages))
+        self.play(*options, limit='h1', vfctl_doctor_fail_on=['note'], vfctl_doctor_ignore=['leases'])
+
     def test_lists(self):
         """Text for a list is refused before the role changes anything."""
         before = self.everything()
