@@ -229,6 +229,10 @@ class Plays(Case):
             lines = self.play(status=2, limit='h1', **{'vfctl_' + name: 'problem'})
             self.assertIn('must be lists, such as [a, b], and are not: vfctl_' + name, self.output)
             self.assertEqual(self.outcomes(lines, 'changed'), [])
+        for name in ('doctor_fail_on', 'doctor_ignore'):
+            lines = self.play('--start-at-task', 'Check the variables of doctor', status=2, limit='h1', **{'vfctl_' + name: 'problem'})
+            self.assertIn('vfctl_doctor_fail_on and vfctl_doctor_ignore must be lists', self.output)
+            self.assertEqual(self.outcomes(lines, 'changed'), [])
         self.assertEqual(self.everything(), before)
 
     def test_packages(self):
