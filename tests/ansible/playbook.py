@@ -140,6 +140,14 @@ class Plays(Case):
             self.assertFalse([path for path in host.files() if not path.startswith('etc/libvirt')])
         self.assertEqual(self.outcomes(self.play(**options), 'changed'), [])
 
+    def test_mistakes(self):
+        self.play(status=2, limit='h1', vfctl_packages_from='nowhere')
+        self.assertIn('value of vfctl_packages_from must be one of', self.output)
+        self.play(status=2, limit='h1', guests=dict(GUESTS, h1=[dict(config={})]))
+        self.assertIn('missing required arguments: name', self.output)
+
+
+class Roles(Case):
     def test_kernel(self):
         options = dict(limit='h1', guests={name: [] for name in GUESTS}, vfctl_kernel_arguments=['vfctl_test=1', 'quiet'])
         path, note = ('/etc/default/grub.d/50-vfctl.' + end for end in ('cfg', 'note'))
@@ -186,12 +194,6 @@ class Plays(Case):
         shell = 'GRUB_CMDLINE_LINUX=quiet; . /etc/default/grub.d/50-vfctl.cfg && printf %s "$GRUB_CMDLINE_LINUX"'
         line = subprocess.run(['sh', '-c', shell], check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout
         self.assertEqual(shlex.split(line), ['quiet'] + [each.replace('"', '') for each in arguments])
-
-    def test_mistakes(self):
-        self.play(status=2, limit='h1', vfctl_packages_from='nowhere')
-        self.assertIn('value of vfctl_packages_from must be one of', self.output)
-        self.play(status=2, limit='h1', guests=dict(GUESTS, h1=[dict(config={})]))
-        self.assertIn('missing required arguments: name', self.output)
 
     def test_host_yaml(self):
         """Another vfctl_host_yaml is that of the guests, too: it has their pool."""
