@@ -193,6 +193,8 @@ class GuestCases(Case):
         """Check mode of a play that creates the VFs first."""
         before = self.host.everything()
         self.fails('guest', 'create 1 more VF.*set host_pending', name='web', config=WEB, check=True)
+        self.fails('guest', 'create 1 more VF.*set host_pending', name='web', check=True,
+                   content='name: web\nvcpus: 2\nvfs:\n- pf: any\n\n# 2 GiB\nmemory: 2GiB\n')
         predicted = self.ok('guest', name='web', config=WEB, check=True, host_pending=True)
         self.assertTrue(predicted['changed'])
         self.assertEqual(predicted['steps'], ['define domain web in libvirt'])
@@ -221,6 +223,21 @@ class GuestCases(Case):
         self.ok('guest', name='web', config=dict(WEB, vfs=[]))
         self.assertTrue(self.ok('attach', domain='web', pf='ens1', check=True, host_pending=True)['changed'])
         self.fails('attach', 'has no VFs', domain='web', pf='ens1', host_pending=True)
+
+    def test_hint(self):
+        """Check mode mentions host_pending only where a change of the host can help."""
+        self.with_vfs()
+        mac = '02:00:5e:00:00:f1'
+        self.ok('guest', name='db', config=dict(WEB, vfs=[dict(pf='any', mac=mac)]))
+        for message, name, config in (('is leased to domain db', 'web', dict(vfs=[dict(pf='any', mac=mac)])),
+                                      ('disk image /no/such', 'web', dict(disks=[dict(file='/no/such')])),
+                                      ('free whole cores', 'web', dict(vcpus=99)),
+                                      ('of memory requested', 'web', dict(memory='512GiB')),
+                                      ('of ens1 requested', 'web', dict(vcpus=99, vfs=[dict(pf='ens1', count=9)])),
+                                      ('vfctl does not change this', 'db', dict(machine='pc-q35-8.2'))):
+            failed = self.fails('guest', message, name=name, config=dict(WEB, **config), check=True)
+            self.assertEqual(failed['rc'], 1)
+            self.assertNotIn('host_pending', failed['msg'])
 
     def test_absent_from_every_state(self):
         self.exactly('guest', changed=False, name='web', state='absent')

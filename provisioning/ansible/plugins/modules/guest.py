@@ -155,7 +155,10 @@ from ansible_collections.vfctl.sriov.plugins.module_utils.vfctl import (
     DIFFERS, DONE, FAILED, Vfctl, argument_spec, declared_text)
 
 NAME = re.compile(r'''name:[ \t]+(?P<quote>["']?)(?P<name>[^"'#\s]+)(?P=quote)[ \t]*(#.*)?$''', re.MULTILINE)
-HINT = 'If an earlier task of this play would create VFs, set host_pending, or run the play without check mode'
+# What a change of the host can provide: VFs, with their PFs, pools and partitions, and huge pages. A key of the file at the
+# left margin, with the lines of its value.
+FROM_HOST = re.compile(r'''^["']?(?:vfs|hugepages)["']?[ \t]*:.*\n(?:(?:[ \t#-].*)?\n)*''', re.MULTILINE)
+HINT = 'If an earlier task of this play would create VFs or huge pages, set host_pending, or run the play without check mode'
 
 
 def take_name(module):
@@ -178,17 +181,32 @@ def take_name(module):
         module.fail_json(msg='the file is that of guest %s, not of %s' % (stated, params['name']))
 
 
-def present(vfctl, params, path):
-    text = declared_text(params)
-    before = vfctl.read(path)
+def define(vfctl, params, text, path):
     arguments = ['define', vfctl.scratch(text, path)]
     for key in ('template', 'reserve'):
         if params[key]:
             arguments += ['--' + key, params[key]]
-    answer = vfctl.change(arguments)
+    return arguments
+
+
+def needs_host(vfctl, params, text, path, answer):
+    """Whether the plan failed only because the host lacks what a change of it can provide: the rest of the guest fits."""
+    if answer.code() not in ('ENOSPC', 'ENOENT'):
+        return False
+    rest = FROM_HOST.sub('', text + '\n') + 'hugepages: none\n'
+    planned = vfctl.run(define(vfctl, params, rest, path) + ['--dry-run'], warn=False)
+    # Of a file in another form, such as {name: web, ...}, the keys were not found, and the rest is not valid.
+    return planned.status in (DONE, DIFFERS) or planned.code() == 'EINVAL'
+
+
+def present(vfctl, params, path):
+    text = declared_text(params)
+    before = vfctl.read(path)
+    answer = vfctl.change(define(vfctl, params, text, path))
     planned = answer.status in (DONE, DIFFERS)
     if not planned and not vfctl.is_pending(answer, 'ENOSPC'):
-        vfctl.fail(answer, hint=HINT if vfctl.module.check_mode and answer.status == FAILED else None)
+        may_help = vfctl.module.check_mode and not params['host_pending'] and answer.status == FAILED
+        vfctl.fail(answer, hint=HINT if may_help and needs_host(vfctl, params, text, path, answer) else None)
     vfctl.write(path, text, before)
     if planned:
         vfctl.note(answer)
