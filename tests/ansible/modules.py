@@ -126,6 +126,16 @@ class HostCases(Case):
         self.assertEqual(self.host.everything(), before)
         os.unlink(self.host.host_yaml)
         self.fails('host', 'does not exist; declare the host')
+        # The hook is not installed either.
+        self.host.run_vfctl('hook', 'remove')
+        before = self.host.everything()
+        for check in (True, False):
+            for rc, message, pf in ((2, 'it must be vfio-pci, host or none', dict(match='ens1', driver='foo')),
+                                    (2, 'exceed the limit', dict(match='ens1', count=99)),
+                                    (1, 'PF ens9 not found', dict(match='ens9'))):
+                failed = self.fails('host', message, check=check, config=dict(pfs=[pf]))
+                self.assertEqual((failed['rc'], failed['changed'], failed.get('steps')), (rc, False, None), failed)
+        self.assertEqual(self.host.everything(), before)
 
     def test_partly(self):
         """Some PFs are as declared and others cannot be: the file is written, and the task fails."""

@@ -225,7 +225,7 @@ class Vfctl(object):
         text = '; '.join(errors) or answer.stderr.strip() or 'vfctl failed'
         if hint:
             text += '. ' + hint
-        self.result['changed'] |= answer.changed and not self.module.check_mode
+        self.result['changed'] |= answer.changed and not answer.data.get('dry_run')
         self.result.update(more)
         self.module.fail_json(msg=to_native(text), rc=answer.status, vfctl=answer.data, stderr=to_native(answer.stderr),
                               status_meaning=MEANINGS.get(answer.status, 'unknown exit status'),

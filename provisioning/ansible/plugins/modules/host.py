@@ -53,7 +53,9 @@ extends_documentation_fragment:
   - vfctl.sriov.vfctl
   - vfctl.sriov.vfctl.changes
 notes:
-  - The file is written after vfctl has accepted it. If vfctl changed nothing because of an error (C(rc) 1 or 2), the file is
+  - With I(state=present), the task first plans the change. If vfctl refuses the declaration, the host, the hook and the file
+    stay as they are.
+  - The file is written after vfctl has applied it. If vfctl changed nothing because of an error (C(rc) 1 or 2), the file is
     as before. If some PFs are as declared and others are not (C(rc) 4), the file is written and the task fails.
   - If something is left to do by hand, such as a reload of a kernel module, the task succeeds, warns, and returns
     C(pending).
@@ -139,9 +141,15 @@ def present(vfctl, params):
         text = before
     if text is None:
         vfctl.module.fail_json(msg='%s does not exist; declare the host with config or content' % path, **vfctl.result)
-    change_hook(vfctl, 'install')
+    apply = ['apply', vfctl.scratch(text, path)]
     wait = [] if params['pf_wait'] is None else ['--wait', str(params['pf_wait'])]
-    answer = vfctl.change(['apply', vfctl.scratch(text, path)] + wait)
+    # The plan comes first: a declaration that vfctl refuses changes nothing, the hook included.
+    answer = vfctl.run(apply + wait + ['--dry-run'], warn=vfctl.module.check_mode)
+    if answer.status not in (DONE, DIFFERS, PARTLY):
+        vfctl.fail(answer)
+    change_hook(vfctl, 'install')
+    if not vfctl.module.check_mode:
+        answer = vfctl.run(apply)
     if answer.status == PARTLY:
         vfctl.write(path, text, before)
     if answer.status not in (DONE, DIFFERS):
