@@ -226,16 +226,17 @@ class GuestCases(Case):
         self.ok('guest', name='db', state='absent')
         self.fails('guest', 'does not fit', name='web', config=WEB, host_pending=True)
         self.assertEqual(self.host.everything()[:2], before[:2])
-        # The domain that attach needs may be one that the play defines.
-        self.fails('attach', 'no domain web', domain='web', pf='ens1', check=True)
+        # The domain that attach needs exists already.
+        for pending in (False, True):
+            for pf in ('ens1', 'ens9'):
+                self.fails('attach', 'no domain web', domain='web', pf=pf, check=True, host_pending=pending)
+        self.ok('guest', name='web', config=dict(WEB, vfs=[]))
         predicted = self.ok('attach', domain='web', pf='ens1', check=True, host_pending=True)
         self.assertEqual(predicted['steps'], ['attach VFs of ens1 to domain web'])
-        self.ok('guest', name='web', config=dict(WEB, vfs=[]))
-        self.assertTrue(self.ok('attach', domain='web', pf='ens1', check=True, host_pending=True)['changed'])
         self.fails('attach', 'has no VFs', domain='web', pf='ens1', host_pending=True)
 
-    def test_hint(self):
-        """Check mode mentions host_pending only where a change of the host can help."""
+    def test_not_pending(self):
+        """Check mode excuses only what a change of the host can help, and mentions host_pending only there."""
         self.with_vfs()
         mac = '02:00:5e:00:00:f1'
         self.ok('guest', name='db', config=dict(WEB, vfs=[dict(pf='any', mac=mac)]))
@@ -243,11 +244,22 @@ class GuestCases(Case):
                                       ('disk image /no/such', 'web', dict(disks=[dict(file='/no/such')])),
                                       ('free whole cores', 'web', dict(vcpus=99)),
                                       ('of memory requested', 'web', dict(memory='512GiB')),
-                                      ('of ens1 requested', 'web', dict(vcpus=99, vfs=[dict(pf='ens1', count=9)])),
+                                      ('of ens1 requested|free whole cores', 'web', dict(vcpus=99, vfs=[dict(pf='ens1', count=9)])),
                                       ('vfctl does not change this', 'db', dict(machine='pc-q35-8.2'))):
-            failed = self.fails('guest', message, name=name, config=dict(WEB, **config), check=True)
-            self.assertEqual(failed['rc'], 1)
-            self.assertNotIn('host_pending', failed['msg'])
+            for pending in (False, True):
+                failed = self.fails('guest', message, name=name, config=dict(WEB, **config), check=True, host_pending=pending)
+                self.assertEqual(failed['rc'], 1)
+                self.assertNotIn('host_pending', failed['msg'])
+        # These may come with the host: VFs, a PF, a pool.
+        excused = dict(check=True, host_pending=True)
+        for vf in (dict(pf='ens1', count=9), dict(pf='ens9'), dict(pf='ens1', mac_pool='lan')):
+            self.ok('guest', name='web', config=dict(WEB, vfs=[vf]), **excused)
+        for each in (dict(pf='ens1', count=9), dict(pf='ens9'), dict(vf='ens1/7'), dict(pf='ens2', mac_pool='lan')):
+            self.ok('attach', domain='db', **each, **excused)
+        self.ok('guest', name='web', config=dict(WEB, vfs=[]))
+        for message, each in (('ens1 has 3 free VFs', dict(pf='ens1', count=17)), ('is leased to domain db', dict(vf='ens1/0')),
+                              ('colour', dict(pf='ens1', count=9, attributes=dict(colour='red')))):
+            self.fails('attach', message, domain='web', **each, **excused)
 
     def test_absent_from_every_state(self):
         self.exactly('guest', changed=False, name='web', state='absent')

@@ -64,8 +64,10 @@ options:
   host_pending:
     description:
       - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
-      - If what the task needs does not exist yet, such as VFs, the task then is changed and warns, and does not fail. Its
-        steps are not complete.
+      - If the task then lacks only VFs, a PF, a pool, a partition or huge pages, it is changed and warns, and does not
+        fail. Its steps are not complete. A PF with a wrong name is reported by the run, because a change of the host can
+        make a PF appear.
+      - Other mistakes fail in check mode, too, such as too many vCPUs, a missing disk, or an unknown domain.
       - If the host.yaml that it would replace has a mistake, the task is planned without that file.
     type: bool
     default: false

@@ -184,15 +184,12 @@ class Vfctl(object):
             for text in answer.pending():
                 self.warn('left to you: %s' % text)
 
-    def is_pending(self, answer, code):
-        """
-        In check mode, after a task that would change the host: the plan failed for want of VFs (with this code), or of a
-        domain or pool.
-        """
-        return self.module.check_mode and self.module.params['host_pending'] and answer.code() in (code, 'ENOENT')
+    def is_pending(self):
+        """In check mode, after a task that would change the host."""
+        return self.module.check_mode and self.module.params['host_pending']
 
     def note_pending(self, answer, step):
-        """Takes such a plan as a change with this step."""
+        """Takes a plan that failed, which the change of the host explains, as a change with this step."""
         self.warn('not planned, because the host would change first: %s' % '; '.join(answer.errors()))
         self.result['changed'] = True
         self.note_steps([step])

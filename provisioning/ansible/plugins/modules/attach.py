@@ -138,6 +138,31 @@ def where(params):
     return [] if params['where'] == 'both' else ['--' + params['where']]
 
 
+def is_usable(vf, domain):
+    """The domain has the VF, or can have it."""
+    if vf['lease']:
+        return vf['lease']['domain'] == domain
+    return vf['holder']['kind'] == 'none' and not vf['defined_in']
+
+
+def lacks_vfs(vfctl, params):
+    """Whether the PF has too few VFs for the domain, and can have enough."""
+    answer = vfctl.run(['list', params['pf']])
+    if answer.status != DONE:
+        vfctl.fail(answer)
+    pf = answer.data['pfs'][0]
+    usable = [vf for vf in pf['vfs'] if is_usable(vf, params['domain'])]
+    return len(usable) < params['count'] <= (pf['total_vfs'] or params['count'])
+
+
+def needs_host(vfctl, params, answer):
+    """Whether a change of the host can provide what the plan lacks: VFs, their PF, pool or partition, but not the domain."""
+    if answer.code() == 'EBUSY':
+        return bool(params['pf']) and lacks_vfs(vfctl, params)
+    # adopt looks for the domain alone.
+    return answer.code() == 'ENOENT' and vfctl.run(['adopt', params['domain'], '--dry-run'], warn=False).code() != 'ENOENT'
+
+
 def present(vfctl, params):
     arguments = ['attach', params['domain'], '--ensure', '--form', params['form']] + where(params)
     if params['vf']:
@@ -151,7 +176,7 @@ def present(vfctl, params):
     answer = vfctl.change(arguments)
     if answer.status in (DONE, DIFFERS):
         vfctl.note(answer)
-    elif vfctl.is_pending(answer, 'EBUSY'):
+    elif vfctl.is_pending() and needs_host(vfctl, params, answer):
         vfctl.note_pending(answer, 'attach VFs of %s to domain %s' % (params['pf'] or params['vf'], params['domain']))
     else:
         vfctl.fail(answer)

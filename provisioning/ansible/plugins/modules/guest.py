@@ -189,14 +189,24 @@ def define(vfctl, params, text, path):
     return arguments
 
 
-def needs_host(vfctl, params, text, path, answer):
-    """Whether the plan failed only because the host lacks what a change of it can provide: the rest of the guest fits."""
-    if answer.code() not in ('ENOSPC', 'ENOENT'):
-        return False
+def plan_rest(vfctl, params, text, path):
+    """The plan of the guest without what a change of the host can provide."""
     rest = FROM_HOST.sub('', text + '\n') + 'hugepages: none\n'
-    planned = vfctl.run(define(vfctl, params, rest, path) + ['--dry-run'], warn=False)
+    return vfctl.run(define(vfctl, params, rest, path) + ['--dry-run'], warn=False)
+
+
+def check_pending(vfctl, answer, rest):
+    """
+    A plan failed in check mode: the task fails, too, unless a change of the host explains it. That is so if the rest of the
+    guest can be planned.
+    """
     # Of a file in another form, such as {name: web, ...}, the keys were not found, and the rest is not valid.
-    return planned.status in (DONE, DIFFERS) or planned.code() == 'EINVAL'
+    may_help = rest.status in (DONE, DIFFERS) or rest.code() == 'EINVAL'
+    if not vfctl.is_pending():
+        vfctl.fail(answer, hint=HINT if may_help and answer.status == FAILED else None)
+    if not may_help:
+        # What is short apart from VFs: vfctl names VFs alone if these are short as well.
+        vfctl.fail(rest if rest.code() == 'ENOSPC' else answer)
 
 
 def present(vfctl, params, path):
@@ -204,9 +214,10 @@ def present(vfctl, params, path):
     before = vfctl.read(path)
     answer = vfctl.change(define(vfctl, params, text, path))
     planned = answer.status in (DONE, DIFFERS)
-    if not planned and not vfctl.is_pending(answer, 'ENOSPC'):
-        may_help = vfctl.module.check_mode and not params['host_pending'] and answer.status == FAILED
-        vfctl.fail(answer, hint=HINT if may_help and needs_host(vfctl, params, text, path, answer) else None)
+    if not planned:
+        if not vfctl.module.check_mode or answer.code() not in ('ENOSPC', 'ENOENT'):
+            vfctl.fail(answer)
+        check_pending(vfctl, answer, plan_rest(vfctl, params, text, path))
     vfctl.write(path, text, before)
     if planned:
         vfctl.note(answer)
