@@ -413,6 +413,8 @@ class OtherVfctl(Case):
     def test_absent(self):
         for name in ('no-such-vfctl', '/no/such/vfctl'):
             self.fails('pf_info', 'vfctl is not installed on this host: %s not found' % name, executable=name)
+        for name in ('/etc/passwd', '/etc'):
+            self.fails('pf_info', '%s is not an executable file' % name, executable=name)
 
     def test_old(self):
         self.fails('host', 'vfctl 0.0.9 is too old: this collection needs vfctl 0.1.0', config=DECLARED,

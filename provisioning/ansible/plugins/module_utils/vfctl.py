@@ -100,8 +100,11 @@ class Vfctl(object):
 
     def _find(self, executable):
         if os.sep in executable:
-            if os.access(executable, os.X_OK):
+            if os.path.isfile(executable) and os.access(executable, os.X_OK):
                 return executable
+            if os.path.exists(executable):
+                self.module.fail_json(msg='%s is not an executable file. Set executable to the path of vfctl, or, if this is '
+                                          'vfctl, run: chmod 755 %s' % (executable, executable), changed=False)
         else:
             found = self.module.get_bin_path(executable, opt_dirs=['/usr/local/bin', '/usr/bin'])
             if found:
