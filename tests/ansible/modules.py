@@ -401,7 +401,13 @@ class OtherModules(Case):
         self.assertGreater(doctor['checks'], 10)
         self.ok('doctor_info', subject='ens1', check=True)
         self.fails('doctor_info', 'nothing', subject='nothing')
+        self.assertNotIn('warnings', self.ok('doctor_info', check=True, host_yaml=self.host.host_yaml))
         self.assertEqual(self.host.everything(), before)
+        # A file that an earlier task would write.
+        os.unlink(self.host.host_yaml)
+        found = self.ok('doctor_info', check=True, host_yaml=self.host.host_yaml)
+        self.assertRegex(found['warnings'][0], 'checked without .*etc/vfctl/host.yaml, which does not exist yet')
+        self.fails('doctor_info', 'etc/vfctl/host.yaml: No such file', host_yaml=self.host.host_yaml)
 
 
 class OtherVfctl(Case):

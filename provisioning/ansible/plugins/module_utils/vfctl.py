@@ -167,9 +167,13 @@ class Vfctl(object):
         if self.module.params.get('host_pending') and any(text.startswith(self.host_yaml + ':') for text in answer.errors()):
             self.warn('planned without %s, because the host would change first: %s'
                       % (self.host_yaml, '; '.join(answer.errors())))
-            self.host_yaml = self.scratch('pfs: []\n', self.host_yaml)
+            self.without_host_yaml()
             answer = self.run(list(arguments) + ['--dry-run'])
         return answer
+
+    def without_host_yaml(self):
+        """From now on the host declares nothing."""
+        self.host_yaml = self.scratch('pfs: []\n', self.host_yaml)
 
     def warn(self, text):
         if text not in self.warned:

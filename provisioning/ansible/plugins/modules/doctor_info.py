@@ -14,6 +14,8 @@ description:
   - Checks a host, a PF or a guest for known problems of SR-IOV, from the firmware to a guest's lease, and returns each
     problem with its evidence, cause and remedy.
   - It changes nothing, and it does not fail because of what it finds.
+  - In check mode I(host_yaml) may be a file that an earlier task of the play would write. If it does not exist, the host is
+    checked without it, with a warning.
 options:
   subject:
     description:
@@ -105,6 +107,9 @@ def main():
     )
     vfctl = Vfctl(module)
     subject = module.params['subject']
+    if module.check_mode and vfctl.read(vfctl.host_yaml) is None:
+        vfctl.warn('checked without %s, which does not exist yet' % vfctl.host_yaml)
+        vfctl.without_host_yaml()
     answer = vfctl.run(['doctor'] + ([subject] if subject else []))
     if answer.status not in (DONE, DIFFERS):
         vfctl.fail(answer)
