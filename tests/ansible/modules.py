@@ -371,7 +371,8 @@ class AttachCases(Case):
         before = self.host.everything()
         for check in (True, False):
             self.fails('attach', 'one of the following is required: pf, vf', domain='web', check=check)
-            self.fails('attach', 'mutually exclusive: pf|vf', domain='web', pf='ens1', vf='ens1/0', check=check)
+            self.fails('attach', r'mutually exclusive: pf\|vf', domain='web', pf='ens1', vf='ens1/0', check=check)
+            self.fails('attach', r'mutually exclusive: vf\|count', domain='web', vf='ens1/0', count=2, check=check)
             self.fails('attach', "domain 'gone' not found|gone", domain='gone', pf='ens1', check=check)
             self.fails('attach', 'ens9', domain='web', pf='ens9', check=check)
             self.fails('attach', 'ens9', domain='web', pf='ens9', state='absent', check=check)

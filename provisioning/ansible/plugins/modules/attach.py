@@ -40,7 +40,8 @@ options:
     type: str
   count:
     description:
-      - How many VFs of I(pf) the domain has. All of them are attached, or none.
+      - With I(state=present), how many VFs of I(pf) the domain has. All of them are attached, or none.
+      - Mutually exclusive with I(vf).
     type: int
     default: 1
   attributes:
@@ -227,7 +228,7 @@ def main():
             host_pending=dict(type='bool', default=False),
         ),
         required_one_of=[('pf', 'vf')],
-        mutually_exclusive=[('pf', 'vf')],
+        mutually_exclusive=[('pf', 'vf'), ('vf', 'count')],
         supports_check_mode=True,
     )
     vfctl = Vfctl(module)
