@@ -56,6 +56,8 @@ notes:
   - If a task fails, it returns the JSON answer of vfctl as C(vfctl) and the exit status as C(rc) (1 failed, the host is
     unchanged; 2 a mistake in the arguments or a file, the host is unchanged; 4 partly applied). Run the same task
     again after the cause is removed.
+  - Messages name commands of vfctl as remedies. If the module has an option for the same, set this option, such as I(force)
+    for C(--force).
 '''
 
     # Modules whose plan needs what an earlier task of the play would make.
@@ -64,6 +66,7 @@ options:
   host_pending:
     description:
       - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
+        Register the result of that task, for example as C(host), and set C("{{ host is changed }}").
       - If the task then lacks only VFs, a PF, a pool, a partition or huge pages, it is changed and warns, and does not
         fail. Its steps are not complete. A PF with a wrong name is reported by the run, because a change of the host can
         make a PF appear.

@@ -13,6 +13,10 @@ version_added: 0.1.0
 description:
   - Places a guest on the NUMA node of its VFs, leases VFs, CPUs and memory to it, and defines it in libvirt. A guest that is
     defined already is changed to match; it keeps its UUID, MACs and VFs where possible.
+  - Of a guest that is defined already, these keys can change - C(title), C(description), C(vcpus), C(memory), C(cells),
+    C(vfs), C(tuning), and those that determine its placement, such as C(hugepages), C(threads) and C(node). Disks can be added.
+    The task fails if another key changes, such as C(machine), C(cpu), C(template) or C(xml), if C(title) or C(description) is
+    removed, or if C(pkey), C(mac_pool) or C(guid_pool) of a VF changes. Undefine the guest and define it again to change them.
   - The module does not start or stop guests; use C(community.libvirt.virt) for that. The change of a running guest takes
     effect when it is stopped and started.
 options:
@@ -96,6 +100,23 @@ EXAMPLES = r'''
         - file: /var/lib/libvirt/images/web.qcow2
       vfs:
         - {pf: any, vlan: 100}
+
+- name: VFs for the next task
+  vfctl.sriov.host:
+    config:
+      pfs:
+        - {match: ens1, count: 8}
+  register: host
+
+- name: Define the guest lb. In check mode the VFs do not exist yet
+  vfctl.sriov.guest:
+    name: lb
+    config:
+      vcpus: 2
+      memory: 4GiB
+      vfs:
+        - {pf: ens1}
+    host_pending: '{{ host is changed }}'
 
 - name: Define a guest from a template
   vfctl.sriov.guest:

@@ -20,6 +20,10 @@ options:
       - With C(present), the host is as declared.
       - With C(absent), the PFs that are declared with a C(count) have no VFs, the hook is removed, and the file is removed.
         It is refused while a guest has one of the VFs. Other settings of the host stay as they are, such as MTUs.
+      - With C(absent), I(config) or I(content) is the declaration instead of the file, so VFs of PFs that only the file
+        declares stay. The hook and the file are removed all the same. A declaration without a C(count), such as one
+        with an empty list of PFs, therefore removes the hook even if guests have VFs. Leave both options out to remove
+        what the file declares.
     type: str
     choices: [present, absent]
     default: present
