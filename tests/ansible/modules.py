@@ -151,6 +151,7 @@ class HostCases(Case):
         self.host.fault('apply', '100000:5')
         self.ok('host', config=DECLARED)
         calls = self.host.calls()
+        told = False
         for n in range(3, calls, 7) if long_form else (calls * 3 // 5, calls - 5):
             self.setUp()
             before = self.host.everything()
@@ -159,9 +160,12 @@ class HostCases(Case):
             if result['failed'] and result['rc'] == 1:
                 self.assertEqual(self.host.kernel(), before[0])
                 self.assertIsNone(self.host.get('etc/vfctl/host.yaml'))
+                self.assertIn('the task did its earlier steps', result['status_meaning'])  # it installed the hook
+                told = True
             self.assertFalse(self.host.faults_left())
             self.ok('host', config=DECLARED)
             self.assertFalse(self.ok('host', config=DECLARED)['changed'])
+        self.assertTrue(told)
 
     def test_killed(self):
         """vfctl is killed at a call: the same task finishes it, and check mode says that it would."""

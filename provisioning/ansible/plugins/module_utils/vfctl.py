@@ -25,6 +25,7 @@ MEANINGS = {
     DIFFERS: 'something is left to do by hand',
     PARTLY: 'partly applied; run the task again, or vfctl recover',
 }
+AFTER_STEPS = 'failed; this command changed nothing, but the task did its earlier steps'
 
 
 def argument_spec(**more):
@@ -230,10 +231,13 @@ class Vfctl(object):
         if hint:
             text += '. ' + hint
         self.result['changed'] |= answer.changed and not answer.data.get('dry_run')
+        meaning = MEANINGS.get(answer.status, 'unknown exit status')
+        done = self.result.get('steps') or self.result.get('recovered')
+        if done and not self.module.check_mode and answer.status in (FAILED, MISTAKE):
+            meaning = AFTER_STEPS
         self.result.update(more)
         self.module.fail_json(msg=to_native(text), rc=answer.status, vfctl=answer.data, stderr=to_native(answer.stderr),
-                              status_meaning=MEANINGS.get(answer.status, 'unknown exit status'),
-                              command=answer.command, **self.result)
+                              status_meaning=meaning, command=answer.command, **self.result)
 
     def _fail_cut(self, command, status, out, err, error):
         if status < 0:
