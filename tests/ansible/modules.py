@@ -230,13 +230,12 @@ class GuestCases(Case):
         self.ok('guest', name='db', state='absent')
         self.fails('guest', 'does not fit', name='web', config=WEB, host_pending=True)
         self.assertEqual(self.host.everything()[:2], before[:2])
-        # The domain that attach needs exists already.
-        for pending in (False, True):
-            for pf in ('ens1', 'ens9'):
-                self.fails('attach', 'no domain web', domain='web', pf=pf, check=True, host_pending=pending)
-        self.ok('guest', name='web', config=dict(WEB, vfs=[]))
-        predicted = self.ok('attach', domain='web', pf='ens1', check=True, host_pending=True)
-        self.assertEqual(predicted['steps'], ['attach VFs of ens1 to domain web'])
+        # The domain that attach needs may be one that the play defines.
+        self.fails('attach', 'no domain web', domain='web', pf='ens1', check=True)
+        for _unused in range(2):
+            predicted = self.ok('attach', domain='web', pf='ens1', check=True, host_pending=True)
+            self.assertEqual(predicted['steps'], ['attach VFs of ens1 to domain web'])
+            self.ok('guest', name='web', config=dict(WEB, vfs=[]))
         self.fails('attach', 'has no VFs', domain='web', pf='ens1', host_pending=True)
 
     def test_not_pending(self):

@@ -67,10 +67,10 @@ options:
     description:
       - In check mode, whether an earlier task of the play would change the host, as C(changed) of M(vfctl.sriov.host) says.
         Register the result of that task, for example as C(host), and set C("{{ host is changed }}").
-      - If the task then lacks only VFs, a PF, a pool, a partition or huge pages, it is changed and warns, and does not
-        fail. Its steps are not complete. A PF with a wrong name is reported by the run, because a change of the host can
-        make a PF appear.
-      - Other mistakes fail in check mode, too, such as too many vCPUs, a missing disk, or an unknown domain.
+      - If the task then lacks only VFs, a PF, a pool, a partition or huge pages, or the domain of M(vfctl.sriov.attach), it is
+        changed and warns, and does not fail. Its steps are not complete. Only the run reports a wrong name of a PF or of that
+        domain, because an earlier task may make either.
+      - Other mistakes fail in check mode, too, such as too many vCPUs or a missing disk.
       - If the host.yaml that it would replace has a mistake, the task is planned without that file.
     type: bool
     default: false

@@ -157,11 +157,10 @@ def lacks_vfs(vfctl, params):
 
 
 def needs_host(vfctl, params, answer):
-    """Whether a change of the host can provide what the plan lacks: VFs, their PF, pool or partition, but not the domain."""
+    """Whether an earlier task can provide what the plan lacks: VFs, their PF, pool or partition, or the domain."""
     if answer.code() == 'EBUSY':
         return bool(params['pf']) and lacks_vfs(vfctl, params)
-    # adopt looks for the domain alone.
-    return answer.code() == 'ENOENT' and vfctl.run(['adopt', params['domain'], '--dry-run'], warn=False).code() != 'ENOENT'
+    return answer.code() == 'ENOENT'
 
 
 def present(vfctl, params):
